@@ -1,0 +1,36 @@
+// A view of elements in memory that belongs to somebody else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "core/data_type.hpp"
+
+namespace openaclnn {
+
+// Shape, strides and offset count elements. Strides and offset are not negative.
+struct TensorView {
+    DataType type = DataType::undefined;
+    std::span<const std::int64_t> shape;
+    std::span<const std::int64_t> strides;
+    std::int64_t offset = 0;
+    void* data = nullptr;  // the storage's first byte: the offset is not yet added
+};
+
+// The number of elements; nothing if it overflows int64. A zero extent makes it 0.
+std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);
+
+// The bytes from `data` that a view's elements lie in; nothing if that overflows int64.
+struct ByteRange {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+};
+std::optional<ByteRange> byte_range(const TensorView& view);
+
+// The address of the element whose indices are all 0.
+inline char* first_element(const TensorView& view) {
+    return static_cast<char*>(view.data) + view.offset * size_of(view.type);
+}
+
+}  // namespace openaclnn

@@ -1,0 +1,138 @@
+// The derivatives, each written once for all instruction sets. Included by level.cpp alone.
+#pragma once
+
+#include "kernels/simd.hpp"
+
+namespace openaclnn::OPENACLNN_LEVEL {
+
+template <class V>
+struct Complex {
+    V real;
+    V imaginary;
+};
+
+// gradOutput * s'(x), s(x) = x sigma(x).
+//
+// s'(x) + s'(-x) = 1, so one formula in z = |x| serves both signs, and is only ever used where it
+// is at most 1/2. With u = exp(-z):
+//
+//     s'(-z) = u (1 - z + u) / (1 + u)^2
+//
+// The sum 1 - z + u cancels near the root z = z0, where 1 + exp(-z0) = z0. Reducing the exponent
+// around z0, z = z0 + k ln(2) + r, gives u = exp(-z0) 2^-k exp(-r) with r = 0 at the root, and
+// (1 - z + exp(-z0) 2^-k) + exp(-z0) 2^-k (exp(-r) - 1) has no cancellation that is not exact.
+//
+// The constants come from constants.py.
+struct SiluBackward {
+    [[gnu::always_inline]] static F32 apply(F32 grad_output, F32 x) {
+        const F32 z = abs(x);
+        F32 derivative = at_negative(z > kTail ? splat(kTail) : z);
+        derivative = x < 0.0f ? derivative : 1.0f - derivative;
+        const F32 result = grad_output * derivative;
+        if (const I32 tail = x < -kTail; __builtin_expect(any(tail), 0)) {
+            return tail ? in_tail(grad_output, z) : result;
+        }
+        return result;
+    }
+
+  private:
+    // Beyond, u nears the subnormal numbers, and 1 + u is 1.
+    static constexpr float kTail = 80.0f;
+
+    static constexpr float kLog2E = 0x1.715476p+0f;
+    static constexpr float kBias = -0x1.d82cdcp+0f;  // -z0 / ln(2)
+    static constexpr float kLn2High = 0x1.62ep-1f;
+    static constexpr float kLn2Low = 0x1.0bfbe8p-15f;
+    static constexpr float kRootHigh = 0x1.474p+0f;
+    static constexpr float kRootLow = 0x1.2e7908p-13f;
+    static constexpr float kRootLowest = 0x1.20b7e4p-40f;
+    static constexpr float kExpHigh = 0x1.1d25dp-2f;  // exp(-z0)
+    static constexpr float kExpLow = -0x1.bdf6fap-27f;
+    static constexpr float kRounder = 0x1.8p+23f;  // adding it rounds to an integer
+
+    // z = z0 + k ln(2) + r, |r| <= ln(2) / 2.
+    struct Reduced {
+        I32 k;
+        F32 expm1;  // exp(-r) - 1
+    };
+
+    [[gnu::always_inline]] static Reduced reduce(F32 z) {
+        const F32 rounded = mul_add(z, splat(kLog2E), splat(kBias)) + kRounder;
+        const F32 k = rounded - kRounder;
+        // Exact: k ln2_high + root_high has few bits, and z is near it.
+        const F32 r_high = z - mul_add(k, splat(kLn2High), splat(kRootHigh));
+        const F32 r = (r_high - mul_add(k, splat(kLn2Low), splat(kRootLow))) - kRootLowest;
+        F32 q = splat(0x1.6d1156p-10f);
+        q = mul_add(q, r, splat(-0x1.120bbcp-7f));
+        q = mul_add(q, r, splat(0x1.55551ap-5f));
+        q = mul_add(q, r, splat(-0x1.5554dcp-3f));
+        q = mul_add(q, r, splat(0.5f));
+        return {bits_as<I32>(rounded) - bits_as<I32>(splat(kRounder)), mul_add(r * r, q, -r)};
+    }
+
+    // s'(-z) for 0 <= z <= kTail.
+    [[gnu::always_inline]] static F32 at_negative(F32 z) {
+        const auto [k, expm1] = reduce(z);
+        const F32 scale = bits_as<F32>((127 - k) << 23);  // 2^-k
+        const F32 u_high = scale * kExpHigh;
+        const F32 u_low = scale * mul_add(expm1, splat(kExpHigh), splat(kExpLow));
+        const F32 u = u_high + u_low;
+        const F32 u_error = (u_high - u) + u_low;
+        const F32 sum = (1.0f - z) + u;
+        const F32 root = 1.0f + u;
+        const F32 root_error = (u - (root - 1.0f)) + u_error;
+        const F32 denominator = root * root;
+        const F32 denominator_error =
+            mul_add(root + root, root_error, fma(root, root, -denominator));
+        const F32 relative = denominator_error * rough_reciprocal(denominator);
+        const F32 correction = mul_add(sum, mul_add(-u, relative, u_error), u * u_error);
+        const F32 numerator = fma(u, sum, correction);
+        return numerator / denominator;
+    }
+
+    // gradOutput * s'(-z) for z > kTail: u (1 - z), with 2^-k applied last and in double, so that
+    // neither a subnormal u nor the product's range costs a bit.
+    [[gnu::noinline]] static F32 in_tail(F32 grad_output, F32 z) {
+        constexpr float kVanished = 250.0f;  // any float times s' is 0 from here on
+        const F32 bounded = z > kVanished ? splat(kVanished) : z;
+        const auto [k, expm1] = reduce(bounded);
+        F32 factor = (1.0f - bounded) * mul_add(expm1, splat(kExpHigh), splat(kExpHigh));
+        factor = z == __builtin_inff() ? splat(-0.0f) : factor;
+        const WideI64 exponent = (1023 - __builtin_convertvector(k, WideI64)) << 52;
+        return __builtin_convertvector(__builtin_convertvector(grad_output, WideF64) *
+                                           __builtin_convertvector(factor, WideF64) *
+                                           bits_as<WideF64>(exponent),
+                                       F32);
+    }
+};
+
+// gradOutput * y (1 - y), y = sigma(x); for complex y gradOutput * conj(y (1 - y)).
+struct SigmoidBackward {
+    // y - y^2 is rounded once and can only overflow for a huge |y|, where 1 - y is -y; there the
+    // products are taken in an order that overflows only if the result does.
+    template <class V>
+    [[gnu::always_inline]] static V apply(V grad_output, V y) {
+        const auto huge = (y > kHuge<V>) | (y < -kHuge<V>);
+        const V factor = huge ? -y : fma(-y, y, y);
+        return (huge ? grad_output * y : grad_output) * factor;
+    }
+
+    // y (1 - y) by components: with y = a + bi, a - a^2 + b^2 and b - 2ab.
+    template <class V>
+    [[gnu::always_inline]] static Complex<V> apply(Complex<V> grad_output, Complex<V> y) {
+        const V real = mul_add(y.imaginary, y.imaginary, mul_add(-y.real, y.real, y.real));
+        const V imaginary =
+            y.imaginary * mul_add(splat_like(y.real, -2), y.real, splat_like(y.real, 1));
+        return {mul_add(grad_output.imaginary, imaginary, grad_output.real * real),
+                mul_add(grad_output.imaginary, real, -(grad_output.real * imaginary))};
+    }
+
+  private:
+    template <class V>
+    static constexpr auto kHuge = sizeof(V{}[0]) == 4 ? 0x1p60f : 0x1p500;
+
+    [[gnu::always_inline]] static F32 splat_like(F32, float x) { return splat(x); }
+    [[gnu::always_inline]] static F64 splat_like(F64, double x) { return splat(x); }
+};
+
+}  // namespace openaclnn::OPENACLNN_LEVEL

@@ -1,0 +1,220 @@
+// Vectors of one instruction set level: the widest of the level, as compiler vector types, and the
+// few operations that plain arithmetic on those does not give. Included by level.cpp alone, once
+// per level; the namespace keeps the levels apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+namespace openaclnn::OPENACLNN_LEVEL {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX2__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+inline constexpr int kF32Lanes = kVectorBytes / 4;
+inline constexpr int kF64Lanes = kVectorBytes / 8;
+
+using F32 [[gnu::vector_size(kVectorBytes)]] = float;
+using F64 [[gnu::vector_size(kVectorBytes)]] = double;
+using I32 [[gnu::vector_size(kVectorBytes)]] = std::int32_t;
+using U32 [[gnu::vector_size(kVectorBytes)]] = std::uint32_t;
+using U16 [[gnu::vector_size(kVectorBytes / 2)]] = std::uint16_t;
+// As many lanes as F32 has, for steps that need more range or bits.
+using WideF64 [[gnu::vector_size(kVectorBytes * 2)]] = double;
+using WideI64 [[gnu::vector_size(kVectorBytes * 2)]] = std::int64_t;
+
+template <class V, class T>
+[[gnu::always_inline]] inline V load_vector(const T* from) {
+    V vector;
+    std::memcpy(&vector, from, sizeof(V));
+    return vector;
+}
+
+template <class V, class T>
+[[gnu::always_inline]] inline void store_vector(T* to, V vector) {
+    std::memcpy(to, &vector, sizeof(V));
+}
+
+template <class To, class From>
+[[gnu::always_inline]] inline To bits_as(From vector) {
+    static_assert(sizeof(To) == sizeof(From));
+    To result;
+    std::memcpy(&result, &vector, sizeof(To));
+    return result;
+}
+
+// x - 0 is x for every x; x + 0 is not for -0.
+[[gnu::always_inline]] inline F32 splat(float x) {
+    return x - F32{};
+}
+[[gnu::always_inline]] inline F64 splat(double x) {
+    return x - F64{};
+}
+
+[[gnu::always_inline]] inline F32 abs(F32 x) {
+    return bits_as<F32>(bits_as<U32>(x) & 0x7fffffffu);
+}
+
+// Whether any lane of a comparison's result is set.
+[[gnu::always_inline]] inline bool any(I32 mask) {
+#if defined(__AVX512F__)
+    return _mm512_test_epi32_mask(bits_as<__m512i>(mask), bits_as<__m512i>(mask)) != 0;
+#elif defined(__AVX2__)
+    return _mm256_movemask_ps(bits_as<__m256>(mask)) != 0;
+#elif defined(__SSE2__)
+    return _mm_movemask_ps(bits_as<__m128>(mask)) != 0;
+#else
+    using Halves [[gnu::vector_size(16)]] = std::uint64_t;
+    const Halves halves = bits_as<Halves>(mask);
+    return (halves[0] | halves[1]) != 0;
+#endif
+}
+
+// 1 / x to at least 8 bits, for corrections.
+[[gnu::always_inline]] inline F32 rough_reciprocal(F32 x) {
+#if defined(__AVX512F__)
+    return _mm512_rcp14_ps(x);
+#elif defined(__AVX__)
+    return _mm256_rcp_ps(x);
+#elif defined(__SSE__)
+    return _mm_rcp_ps(x);
+#elif defined(__aarch64__)
+    return F32(vrecpeq_f32(float32x4_t(x)));
+#else
+    return 1.0f / x;
+#endif
+}
+
+// a * b + c in one rounding. Without the instruction: in double, whose product of two floats is
+// exact and whose sum is so close that a second rounding almost never shows.
+[[gnu::always_inline]] inline F32 fma(F32 a, F32 b, F32 c) {
+#if defined(__AVX512F__)
+    return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+    return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+    return F32(vfmaq_f32(float32x4_t(c), float32x4_t(a), float32x4_t(b)));
+#else
+    return __builtin_convertvector(
+        __builtin_convertvector(a, WideF64) * __builtin_convertvector(b, WideF64) +
+            __builtin_convertvector(c, WideF64),
+        F32);
+#endif
+}
+
+// Without the instruction: Dekker's exact product ("A floating-point technique for extending the
+// available precision", 1971) and Knuth's exact sum. For |a|, |b| < 2^500.
+[[gnu::always_inline]] inline F64 fma(F64 a, F64 b, F64 c) {
+#if defined(__AVX512F__)
+    return _mm512_fmadd_pd(a, b, c);
+#elif defined(__FMA__)
+    return _mm256_fmadd_pd(a, b, c);
+#elif defined(__aarch64__)
+    return F64(vfmaq_f64(float64x2_t(c), float64x2_t(a), float64x2_t(b)));
+#else
+    constexpr double kSplitter = 134217729.0;  // 2^27 + 1
+    const F64 a_scaled = a * kSplitter;
+    const F64 b_scaled = b * kSplitter;
+    const F64 a_high = a_scaled - (a_scaled - a);
+    const F64 b_high = b_scaled - (b_scaled - b);
+    const F64 a_low = a - a_high;
+    const F64 b_low = b - b_high;
+    const F64 product = a * b;
+    const F64 product_error =
+        ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
+    const F64 sum = product + c;
+    const F64 c_part = sum - product;
+    const F64 sum_error = (product - (sum - c_part)) + (c - c_part);
+    return sum + (product_error + sum_error);
+#endif
+}
+
+// a * b + c in one rounding or in two, whichever is quick: for where it makes no difference.
+template <class V>
+[[gnu::always_inline]] inline V mul_add(V a, V b, V c) {
+#if defined(__FMA__) || defined(__aarch64__)
+    return fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+[[gnu::always_inline]] inline F32 widen_half(U16 halves) {
+#if defined(__AVX512F__)
+    return _mm512_cvtph_ps(bits_as<__m256i>(halves));
+#elif defined(__F16C__)
+    return _mm256_cvtph_ps(bits_as<__m128i>(halves));
+#else
+    const U32 bits = __builtin_convertvector(halves, U32);
+    const U32 magnitude = bits & 0x7fffu;
+    // The exponents' biases differ by 112; a multiplication also normalises subnormals.
+    const F32 finite = bits_as<F32>(magnitude << 13) * 0x1p112f;
+    const U32 beyond = U32(magnitude >= 0x7c00u) & 0x7f800000u;
+    return bits_as<F32>(bits_as<U32>(finite) | beyond | ((bits & 0x8000u) << 16));
+#endif
+}
+
+// To the nearest, ties to even; NaN stays NaN.
+[[gnu::always_inline]] inline U16 narrow_to_half(F32 floats) {
+#if defined(__AVX512F__)
+    return bits_as<U16>(_mm512_cvtps_ph(floats, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__F16C__)
+    return bits_as<U16>(_mm256_cvtps_ph(floats, _MM_FROUND_TO_NEAREST_INT));
+#else
+    const U32 bits = bits_as<U32>(floats);
+    const U32 magnitude = bits & 0x7fffffffu;
+    // Normal results: round the 13 bits away, rebase the exponent by 112.
+    const U32 normal = ((magnitude + 0xfffu + ((magnitude >> 13) & 1u)) >> 13) - (112u << 10);
+    // Subnormal results are multiples of 2^-24, as the last bits of numbers from 0.5 to 1 are.
+    const U32 subnormal = bits_as<U32>(bits_as<F32>(magnitude) + 0.5f) - 0x3f000000u;
+    U32 half = magnitude < 0x38800000u ? subnormal : normal;
+    half = magnitude >= 0x47800000u ? 0x7c00u - U32{} : half;
+    half = magnitude > 0x7f800000u ? 0x7e00u - U32{} : half;
+    return __builtin_convertvector(half | ((bits >> 16) & 0x8000u), U16);
+#endif
+}
+
+[[gnu::always_inline]] inline F32 widen_bfloat16(U16 halves) {
+    return bits_as<F32>(__builtin_convertvector(halves, U32) << 16);
+}
+
+// To the nearest, ties to even; NaN stays NaN whatever its payload.
+[[gnu::always_inline]] inline U16 narrow_to_bfloat16(F32 floats) {
+    const U32 bits = bits_as<U32>(floats);
+    const U32 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    const U32 quieted = (bits >> 16) | 0x40u;
+    const U32 is_nan = U32((bits & 0x7fffffffu) > 0x7f800000u);
+    return __builtin_convertvector((is_nan & quieted) | (~is_nan & rounded), U16);
+}
+
+// Lanes 0, 2, 4 ... of the two vectors in a row, and lanes 1, 3, 5 ...
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V even_lanes(V first, V second, std::index_sequence<I...>) {
+    return __builtin_shufflevector(first, second, (2 * I)...);
+}
+
+template <class V, std::size_t... I>
+[[gnu::always_inline]] inline V odd_lanes(V first, V second, std::index_sequence<I...>) {
+    return __builtin_shufflevector(first, second, (2 * I + 1)...);
+}
+
+// The first, or the second, half of the two vectors' lanes in turn.
+template <std::size_t From, class V, std::size_t... I>
+[[gnu::always_inline]] inline V alternated(V evens, V odds, std::index_sequence<I...>) {
+    return __builtin_shufflevector(evens, odds, (From + I / 2 + (I % 2) * sizeof...(I))...);
+}
+
+}  // namespace openaclnn::OPENACLNN_LEVEL

@@ -1,0 +1,134 @@
+#include "python/array.hpp"
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+#include <numpy/arrayobject.h>
+
+#include <stdexcept>
+#include <utility>
+
+namespace nb = nanobind;
+
+namespace openaclnn::python {
+namespace {
+
+int bfloat16_type = -1;
+
+DataType type_of(int type_number) {
+    switch (type_number) {
+        case NPY_FLOAT:
+            return DataType::float32;
+        case NPY_HALF:
+            return DataType::float16;
+        case NPY_DOUBLE:
+            return DataType::float64;
+        case NPY_CFLOAT:
+            return DataType::complex64;
+        case NPY_CDOUBLE:
+            return DataType::complex128;
+        default:
+            return type_number == bfloat16_type ? DataType::bfloat16 : DataType::undefined;
+    }
+}
+
+DataType type_of(nb::dlpack::dtype type) {
+    using Code = nb::dlpack::dtype_code;
+    const auto is = [type](Code code, int bits) {
+        return type.code == static_cast<std::uint8_t>(code) && type.bits == bits && type.lanes == 1;
+    };
+    constexpr std::pair<std::pair<Code, int>, DataType> kTypes[] = {
+        {{Code::Float, 16}, DataType::float16},     {{Code::Float, 32}, DataType::float32},
+        {{Code::Float, 64}, DataType::float64},     {{Code::Bfloat, 16}, DataType::bfloat16},
+        {{Code::Complex, 64}, DataType::complex64}, {{Code::Complex, 128}, DataType::complex128},
+        {{Code::Int, 8}, DataType::int8},           {{Code::Int, 16}, DataType::int16},
+        {{Code::Int, 32}, DataType::int32},         {{Code::Int, 64}, DataType::int64},
+        {{Code::UInt, 8}, DataType::uint8},         {{Code::UInt, 16}, DataType::uint16},
+        {{Code::UInt, 32}, DataType::uint32},       {{Code::UInt, 64}, DataType::uint64},
+        {{Code::Bool, 8}, DataType::boolean},
+    };
+    for (const auto& [description, known] : kTypes) {
+        if (is(description.first, description.second)) {
+            return known;
+        }
+    }
+    return DataType::undefined;
+}
+
+}  // namespace
+
+void import_numpy(int bfloat16_type_number) {
+    if (_import_array() < 0) {
+        throw nb::python_error();
+    }
+    bfloat16_type = bfloat16_type_number;
+}
+
+bool NumpyView::take(nb::handle object) {
+    if (!PyArray_CheckExact(object.ptr())) {
+        return false;
+    }
+    auto* array = reinterpret_cast<PyArrayObject*>(object.ptr());
+    view_.type = type_of(PyArray_TYPE(array));
+    if (view_.type == DataType::undefined || !PyArray_ISALIGNED(array) ||
+        !PyArray_ISNOTSWAPPED(array)) {
+        return false;
+    }
+    const int rank = PyArray_NDIM(array);
+    const npy_intp size = PyArray_ITEMSIZE(array);
+    for (int i = 0; i < rank; ++i) {
+        shape_[i] = PyArray_DIM(array, i);
+        const npy_intp stride = shape_[i] > 1 ? PyArray_STRIDE(array, i) : 0;
+        if (stride < 0 || stride % size != 0) {
+            return false;
+        }
+        strides_[i] = stride / size;
+    }
+    view_.shape = {shape_, static_cast<std::size_t>(rank)};
+    view_.strides = {strides_, static_cast<std::size_t>(rank)};
+    view_.data = PyArray_DATA(array);
+    writable_ = PyArray_ISWRITEABLE(array);
+    return true;
+}
+
+OwnedView::OwnedView(std::uintptr_t address, DataType type, std::vector<std::int64_t> shape,
+                     std::vector<std::int64_t> strides, std::int64_t offset)
+    : shape_(std::move(shape)), strides_(std::move(strides)) {
+    if (shape_.size() != strides_.size()) {
+        throw std::invalid_argument("shape and strides differ in length");
+    }
+    for (const auto& numbers : {shape_, strides_, {offset}}) {
+        for (const std::int64_t number : numbers) {
+            if (number < 0) {
+                throw std::invalid_argument("shape, strides and offset must not be negative");
+            }
+        }
+    }
+    view_ = {type, shape_, strides_, offset, reinterpret_cast<void*>(address)};
+}
+
+OwnedView* view_of_dlpack(nb::object array, bool writable) {
+    nb::object source;
+    std::vector<std::int64_t> shape;
+    std::vector<std::int64_t> strides;
+    std::uintptr_t address = 0;
+    DataType type = DataType::undefined;
+    const auto describe = [&](auto&& exported) {
+        for (std::size_t i = 0; i < exported.ndim(); ++i) {
+            shape.push_back(exported.shape(i));
+            strides.push_back(exported.shape(i) > 1 ? exported.stride(i) : 0);
+        }
+        address = reinterpret_cast<std::uintptr_t>(exported.data());
+        type = type_of(exported.dtype());
+        source = nb::cast(exported);
+    };
+    if (writable) {
+        describe(nb::cast<nb::ndarray<nb::device::cpu>>(array, false));
+    } else {
+        describe(nb::cast<nb::ndarray<nb::ro, nb::device::cpu>>(array, false));
+    }
+    auto* view = new OwnedView(address, type, std::move(shape), std::move(strides), 0);
+    view->source = std::move(source);
+    return view;
+}
+
+}  // namespace openaclnn::python

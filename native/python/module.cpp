@@ -1,0 +1,278 @@
+// The extension module openaclnn._native: what the package's Python layers stand on.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/product.hpp"
+#include "core/status.hpp"
+#include "executor/current_product.hpp"
+#include "executor/executor.hpp"
+#include "executor/operator_table.hpp"
+#include "executor/phase_one.hpp"
+#include "executor/plan.hpp"
+#include "executor/thread_pool.hpp"
+#include "kernels/kernel.hpp"
+#include "python/array.hpp"
+#include "runtime/stream.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace openaclnn::python {
+namespace {
+
+// A fault on its way to Python, where it becomes an AclnnError.
+struct FaultError {
+    Fault fault;
+};
+
+void throw_if(std::optional<Fault> fault) {
+    if (fault.has_value()) {
+        throw FaultError{std::move(*fault)};
+    }
+}
+
+void translate(const std::exception_ptr& pointer, void*) {
+    try {
+        std::rethrow_exception(pointer);
+    } catch (const FaultError& error) {
+        const Fault& fault = error.fault;
+        nb::object exception =
+            nb::module_::import_("openaclnn.errors")
+                .attr("from_fault")(static_cast<int>(fault.status), fault.operator_name,
+                                    fault.argument, fault.message, fault.kind == Fault::Kind::type);
+        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+    }
+}
+
+const Operator& operator_at(std::size_t index) {
+    return all_operators()[index];
+}
+
+// An argument of a call: a NumPy array, an OwnedView, or None for null.
+class Argument {
+  public:
+    bool take(nb::handle object) {
+        if (numpy_.take(object)) {
+            view_ = &numpy_.view();
+            return true;
+        }
+        const OwnedView* owned = nullptr;
+        if (!object.is_none() && !nb::try_cast(object, owned)) {
+            return false;
+        }
+        view_ = owned == nullptr ? nullptr : &owned->view();
+        return true;
+    }
+
+    bool take_writable(nb::handle object) {
+        return take(object) && (view_ != &numpy_.view() || numpy_.writable());
+    }
+
+    const TensorView* view() const { return view_; }
+
+  private:
+    NumpyView numpy_;
+    const TensorView* view_ = nullptr;
+};
+
+void execute_without_gil(const Plan& plan) {
+    // For less, giving the lock away costs more than the work.
+    constexpr std::int64_t kShort = 4096;
+    if (plan.element_count <= kShort) {
+        execute(plan);
+        return;
+    }
+    const nb::gil_scoped_release released;
+    execute(plan);
+}
+
+// Phases one and two in one. False, with nothing done, if an argument needs adapting first.
+bool call(std::size_t index, nb::handle first, nb::handle second, nb::handle result) {
+    Argument a;
+    Argument b;
+    Argument c;
+    if (!a.take(first) || !b.take(second) || !c.take_writable(result)) {
+        return false;
+    }
+    const Arguments arguments = {a.view(), b.view(), c.view()};
+    const Operator& op = operator_at(index);
+    const Product& product = current_product();
+    throw_if(check(op, product, arguments));
+    execute_without_gil(make_plan(op, product, arguments));
+    return true;
+}
+
+Executor* begin(std::size_t index, const OwnedView* first, const OwnedView* second,
+                const OwnedView* result) {
+    const auto view = [](const OwnedView* owned) {
+        return owned == nullptr ? nullptr : &owned->view();
+    };
+    const Arguments arguments = {view(first), view(second), view(result)};
+    const Operator& op = operator_at(index);
+    const Product& product = current_product();
+    throw_if(check(op, product, arguments));
+    return new Executor(op, make_plan(op, product, arguments));
+}
+
+// The type and the shape that a call's result will have. Raises for inputs with a fault.
+std::tuple<std::string, std::vector<std::int64_t>> result_of(std::size_t index,
+                                                             const OwnedView* first,
+                                                             const OwnedView* second) {
+    const Operator& op = operator_at(index);
+    const Product& product = current_product();
+    std::vector<std::int64_t> shape;
+    TensorView result;
+    const bool given = first != nullptr && second != nullptr;
+    if (given) {
+        const auto& a = first->view().shape;
+        const auto& b = second->view().shape;
+        shape.assign(std::max(a.size(), b.size()), 1);
+        for (const auto& input : {a, b}) {
+            for (std::size_t i = 1; i <= input.size(); ++i) {
+                std::int64_t& extent = shape[shape.size() - i];
+                extent = extent == 1 ? input[input.size() - i] : extent;
+            }
+        }
+        result.type = result_type(op, product, first->view().type, second->view().type);
+    }
+    // Any strides without overlap will do for the checks.
+    std::vector<std::int64_t> strides(shape.size());
+    std::int64_t stride = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        strides[i] = stride;
+        if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[i], 1), &stride)) {
+            stride = INT64_MAX;
+        }
+    }
+    result.shape = shape;
+    result.strides = strides;
+    throw_if(check(op, product,
+                   {first == nullptr ? nullptr : &first->view(),
+                    second == nullptr ? nullptr : &second->view(), &result}));
+    return {name_of(result.type), shape};
+}
+
+nb::list series_of(const Operator& op) {
+    nb::list rows;
+    for (const SeriesDescription& series : all_series()) {
+        const ProductRules& rules = op.rules_of(series.series);
+        nb::list types;
+        for (DataType type : rules.types) {
+            types.append(name_of(type));
+        }
+        rows.append(nb::make_tuple(series.name, nb::tuple(types), rules.broadcast,
+                                   rules.type_rule != TypeRule::equal));
+    }
+    return rows;
+}
+
+nb::list describe_operators() {
+    nb::list operators;
+    for (const Operator& op : all_operators()) {
+        operators.append(nb::make_tuple(
+            op.python_name, op.name,
+            nb::make_tuple(op.arguments[0], op.arguments[1], op.arguments[2]), series_of(op)));
+    }
+    return operators;
+}
+
+nb::list describe_products() {
+    nb::list products;
+    for (const SeriesDescription& series : all_series()) {
+        nb::list names;
+        for (const char* name : series.soc_names) {
+            names.append(name);
+        }
+        products.append(nb::make_tuple(series.name, nb::tuple(names)));
+    }
+    return products;
+}
+
+void define_views(nb::module_& m) {
+    nb::class_<OwnedView>(m, "TensorView", "A view of elements in memory, for phase one.")
+        .def(
+            "__init__",
+            [](OwnedView* self, std::uintptr_t address, const std::string& type,
+               std::vector<std::int64_t> shape, std::vector<std::int64_t> strides,
+               std::int64_t offset) {
+                new (self) OwnedView(address, data_type_named(type), std::move(shape),
+                                     std::move(strides), offset);
+            },
+            "address"_a, "type"_a, "shape"_a, "strides"_a, "offset"_a = 0,
+            "Strides and offset count elements; the memory must outlive the view.")
+        .def_prop_ro("type", [](const OwnedView& self) { return name_of(self.view().type); });
+    m.def("view_of_dlpack", &view_of_dlpack, "array"_a, "writable"_a,
+          "The view of a CPU array that exports DLPack; it keeps the export alive.");
+}
+
+void define_execution(nb::module_& m) {
+    nb::class_<Stream>(m, "Stream", "A queue of executors that run in order on their own thread.")
+        .def(nb::init<>())
+        .def("completed", &Stream::completed, "The number of the last piece of work that is done.")
+        .def("synchronize", &Stream::synchronize, nb::call_guard<nb::gil_scoped_release>(),
+             "Wait until all that was queued before is done.");
+
+    nb::class_<Executor>(m, "Executor", "A call that passed phase one.")
+        .def_prop_ro("workspace_size", &Executor::workspace_size)
+        .def_prop_rw("repeatable", &Executor::repeatable, &Executor::set_repeatable)
+        .def(
+            "run",
+            [](Executor& self) {
+                throw_if(self.begin_run());
+                execute_without_gil(self.plan());
+            },
+            "Run and wait.")
+        .def(
+            "run_on",
+            [](Executor& self, Stream& stream) {
+                throw_if(self.begin_run());
+                return stream.enqueue([plan = self.plan()] { execute(plan); });
+            },
+            "stream"_a, "Queue on the stream; gives the number of the piece of work.");
+
+    m.def("call", &call, "operator"_a, "first"_a.none(), "second"_a.none(), "result"_a.none(),
+          "Both phases in one. False, with nothing done, if an argument needs adapting first.");
+    m.def("begin", &begin, "operator"_a, "first"_a.none(), "second"_a.none(), "result"_a.none(),
+          "Phase one: the executor of a call that is allowed.");
+    m.def("result_of", &result_of, "operator"_a, "first"_a.none(), "second"_a.none(),
+          "The type and the shape of the result for such inputs.");
+}
+
+void define_settings(nb::module_& m) {
+    m.def("operators", &describe_operators,
+          nb::sig("def operators() -> list[tuple[str, str, tuple[str, str, str], "
+                  "list[tuple[str, tuple[str, ...], bool, bool]]]]"),
+          "The operator table: name, C name, arguments; by series: types, broadcast, mixed types.");
+    m.def("products", &describe_products,
+          nb::sig("def products() -> list[tuple[str, tuple[str, ...]]]"),
+          "The products: series, SoC names.");
+    m.def("get_product", [] { return current_product().soc_name; });
+    m.def("set_product", [](const std::string& name) { set_current_product(name); }, "name"_a);
+    m.def("get_num_threads", &num_threads);
+    m.def("set_num_threads", &set_num_threads, "count"_a);
+    m.def("instruction_set", [] { return std::string(instruction_set()); });
+    m.def(
+        "status_name", [](int status) { return std::string(name_of(Status{status})); }, "status"_a);
+}
+
+}  // namespace
+}  // namespace openaclnn::python
+
+NB_MODULE(_native, m) {
+    using namespace openaclnn::python;
+    const int bfloat16 =
+        nb::cast<int>(nb::module_::import_("numpy")
+                          .attr("dtype")(nb::module_::import_("ml_dtypes").attr("bfloat16"))
+                          .attr("num"));
+    import_numpy(bfloat16);
+    nb::register_exception_translator(translate);
+    define_views(m);
+    define_execution(m);
+    define_settings(m);
+}
