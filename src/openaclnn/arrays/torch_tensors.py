@@ -1,0 +1,90 @@
+"""PyTorch's CPU tensors. Imported only when the first of them comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from openaclnn._native import TensorView
+from openaclnn.arrays.adapter import Argument
+
+_DTYPES: dict[str, torch.dtype] = {
+    "FLOAT": torch.float32,
+    "FLOAT16": torch.float16,
+    "BFLOAT16": torch.bfloat16,
+    "DOUBLE": torch.float64,
+    "COMPLEX64": torch.complex64,
+    "COMPLEX128": torch.complex128,
+    "COMPLEX32": torch.complex32,
+    "INT8": torch.int8,
+    "INT16": torch.int16,
+    "INT32": torch.int32,
+    "INT64": torch.int64,
+    "UINT8": torch.uint8,
+    "BOOL": torch.bool,
+    "FLOAT8_E5M2": torch.float8_e5m2,
+    "FLOAT8_E4M3FN": torch.float8_e4m3fn,
+}
+_TYPE_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+
+
+class TorchAdapter:
+    """Dense tensors in CPU memory."""
+
+    def input_view(
+        self, array: Any, argument: Argument, *, may_copy: bool
+    ) -> tuple[TensorView, object]:
+        """Copy only what PyTorch has put off: a conjugation or a negation."""
+        self._check(array, argument)
+        if array.is_conj() or array.is_neg():
+            if not may_copy:
+                argument.refuse(
+                    "is lazily conjugated or negated; pass its .resolve_conj().resolve_neg()"
+                )
+            array = array.resolve_conj().resolve_neg()
+        return self._view(array, argument), array
+
+    def output_view(self, array: Any, argument: Argument) -> tuple[TensorView, object]:
+        """Refuse what can't be written where it lies."""
+        self._check(array, argument)
+        if array.is_conj() or array.is_neg():
+            argument.refuse("is lazily conjugated or negated; pass a tensor that is neither")
+        return self._view(array, argument), array
+
+    def empty(self, prototype: Any, type_name: str, shape: tuple[int, ...]) -> Any:
+        """Make a tensor of the prototype's memory format."""
+        dtype = _DTYPES[type_name]
+        if tuple(prototype.shape) == shape:
+            return torch.empty_like(prototype, dtype=dtype, requires_grad=False)
+        return torch.empty(shape, dtype=dtype)
+
+    def finished(self, result: Any, prototype: Any) -> Any:  # noqa: ARG002
+        """Give the result as it is."""
+        return result
+
+    @staticmethod
+    def _check(tensor: Any, argument: Argument) -> None:
+        if tensor.layout != torch.strided:
+            argument.refuse_type(f"has the layout {tensor.layout}; pass its .to_dense()")
+        if tensor.device.type != "cpu":
+            argument.refuse_type(f"is on the device {tensor.device}; pass its .cpu()")
+        if tensor.requires_grad and torch.is_grad_enabled():
+            argument.refuse(
+                "requires grad, but the result would have no gradient; pass its .detach(), "
+                "or call within torch.no_grad()"
+            )
+
+    @staticmethod
+    def _view(tensor: Any, argument: Argument) -> TensorView:
+        name = _TYPE_NAMES.get(tensor.dtype)
+        if name is None:
+            argument.refuse_type(f"has the data type {tensor.dtype}, which operators know not of")
+        try:
+            address = tensor.data_ptr()
+        except RuntimeError as error:
+            argument.refuse_type(f"has no memory of its own ({error}); pass an ordinary tensor")
+        return TensorView(address, name, tensor.shape, tensor.stride())
+
+
+ADAPTER = TorchAdapter()

@@ -1,0 +1,65 @@
+"""Streams: executors run in order, while Python goes on."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+
+from openaclnn import _native
+
+__all__ = ["Stream"]
+
+
+class Stream:
+    """A queue of executors, run in order on a thread of its own.
+
+    Use it as a context manager: leaving waits until all is done. The arrays of what is queued are
+    kept alive until then; what they hold must not be changed or read meanwhile. A stream does not
+    survive a fork: the child needs one of its own.
+
+    Example:
+        >>> import numpy as np, openaclnn as oa
+        >>> y = np.full(4, 0.5)
+        >>> out = np.empty_like(y)
+        >>> _, executor = oa.sigmoid_backward_get_workspace_size(np.ones_like(y), y, out)
+        >>> with oa.Stream() as stream:
+        ...     executor.run(stream=stream)
+        >>> out
+        array([0.25, 0.25, 0.25, 0.25])
+
+    """
+
+    def __init__(self) -> None:
+        self._native = _native.Stream()
+        self._held: deque[tuple[int, object]] = deque()
+
+    def synchronize(self) -> None:
+        """Wait until all that was queued before is done.
+
+        Raises:
+            RuntimeError: The stream belongs to a parent process.
+
+        """
+        self._native.synchronize()
+        self._release()
+
+    def run(self, executor: _native.Executor, holder: object) -> None:
+        """Queue an executor; the holder, which keeps its arrays, is kept until it has run."""
+        self._release()
+        self._held.append((executor.run_on(self._native), holder))
+
+    def _release(self) -> None:
+        completed = self._native.completed()
+        while self._held and self._held[0][0] <= completed:
+            self._held.popleft()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.synchronize()
