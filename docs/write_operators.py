@@ -20,8 +20,10 @@ gradOutput * conj(y * (1 - y)) | y = output, the forward's output sigma(x) |
 
 ## Products
 
-The product is set for the whole process: by the environment variable OPENACLNN_SOC, or from Python \
-with `openaclnn.set_product` and `openaclnn.product`. The default is {default}. A name that ends in * \
+The product is set for the whole process: by the environment variable OPENACLNN_SOC, or from \
+Python \
+with `openaclnn.set_product` and `openaclnn.product`. The default is {default}. A name that \
+ends in * \
 stands for all names with that beginning.
 
 {products}
@@ -31,8 +33,10 @@ stands for all names with that beginning.
 {types}
 
 Where the types must be equal, all three tensors have the same one. On Ascend 950 they may differ: \
-aclnnSiluBackward gives FLOAT for two different input types; for aclnnSigmoidBackward the input types \
-promote (FLOAT16 with BFLOAT16 to FLOAT, COMPLEX64 with DOUBLE to COMPLEX128), and the result is cast \
+aclnnSiluBackward gives FLOAT for two different input types; for aclnnSigmoidBackward the input \
+types \
+promote (FLOAT16 with BFLOAT16 to FLOAT, COMPLEX64 with DOUBLE to COMPLEX128), and the result \
+is cast \
 to gradInput's type, which may be any but a real one for a complex result.
 
 ## Shapes, strides, memory
@@ -41,17 +45,21 @@ to gradInput's type, which may be any but a real one for a complex result.
 * The three shapes are equal; on Ascend 950 the inputs broadcast, and gradInput has the shape that \
 they broadcast to.
 * Any strides and offsets that are not negative. A stride of 0 repeats an input's element.
-* gradInput must not overlap itself, nor an input, unless it is exactly the same view: same address, \
-shape and strides. That is in place, and fine. Views that lie between each other's elements, such as \
+* gradInput must not overlap itself, nor an input, unless it is exactly the same view: same \
+address, \
+shape and strides. That is in place, and fine. Views that lie between each other's elements, \
+such as \
 two column halves of one matrix, do not overlap.
-* Inputs that PyTorch or NumPy would have to copy for the core are copied by the one-call functions \
+* Inputs that PyTorch or NumPy would have to copy for the core are copied by the one-call \
+functions \
 only: NumPy arrays of another byte order, misaligned ones, negative strides, strides that are no \
 multiple of the element size, and PyTorch tensors with a pending conjugation. As `out`, and in the \
 two-phase functions, they are refused.
 
 ## Faults
 
-Phase one checks in this order; the first fault decides. In Python it is raised as an `AclnnError`, \
+Phase one checks in this order; the first fault decides. In Python it is raised as an \
+`AclnnError`, \
 with the status in `.status`.
 
 | fault | status |
@@ -63,11 +71,14 @@ with the status in `.status`.
 161002 ACLNN_ERR_PARAM_INVALID |
 | a rank over 8; shapes that differ, or do not broadcast to gradInput's | \
 161002 ACLNN_ERR_PARAM_INVALID |
-| a view that reaches past 64-bit offsets; gradInput overlapping itself, or an input otherwise than \
+| a view that reaches past 64-bit offsets; gradInput overlapping itself, or an input otherwise \
+than \
 exactly | 161002 ACLNN_ERR_PARAM_INVALID |
 
-Whether views overlap is decided exactly. That can take long for layouts of many odd strides, so the \
-search is cut off after a million steps; such a gradInput is refused too, and the message says that \
+Whether views overlap is decided exactly. That can take long for layouts of many odd strides, \
+so the \
+search is cut off after a million steps; such a gradInput is refused too, and the message says \
+that \
 it can't be shown not to overlap.
 
 Phase two of an executor that has been run and is not repeatable gives 561103 \
@@ -79,9 +90,11 @@ ACLNN_ERR_INNER_NULLPTR.
 gradOutput. `tests/test_numerics.py` measures it.
 * float16 and bfloat16: computed in float32 and rounded once; within 1 ULP.
 * float64: within 2 ULP. Complex: the formula by components.
-* s'(+inf) = 1 and s'(-inf) = -0; NaN gives NaN. Subnormal numbers are kept, even where the calling \
+* s'(+inf) = 1 and s'(-inf) = -0; NaN gives NaN. Subnormal numbers are kept, even where the \
+calling \
 thread flushes them. Nothing overflows on the way where the exact result is finite.
-* The bits do not depend on layout, alignment, number of threads, streams, or working in place. They \
+* The bits do not depend on layout, alignment, number of threads, streams, or working in place. \
+They \
 may differ between instruction sets.
 """
 

@@ -8,8 +8,9 @@ import inspect
 import pkgutil
 from types import ModuleType
 
-import openaclnn
 import pytest
+
+import openaclnn
 
 MODULES = [
     info.name

@@ -39,6 +39,7 @@ def chunks(
         >>> x = MappedArray(np.arange(10, dtype=np.float32))
         >>> [view.tolist() for view, in chunks((10,), [x], chunk_bytes=16)]
         [[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0], [8.0, 9.0]]
+
     """
     full = [_broadcast(mapped.array, tuple(shape)) for mapped in arrays]
     budget = max(1, chunk_bytes // max(array.itemsize for array in full))
@@ -66,9 +67,7 @@ def _axis_orders(arrays: Sequence[npt.NDArray[Any]]) -> list[tuple[int, ...]]:
     return list(dict.fromkeys(orders))
 
 
-def _tile(
-    shape: Sequence[int], orders: Sequence[tuple[int, ...]], budget: int
-) -> tuple[int, ...]:
+def _tile(shape: Sequence[int], orders: Sequence[tuple[int, ...]], budget: int) -> tuple[int, ...]:
     """Choose a tile's extents: at most `budget` elements, grown along each order in turn."""
     tile = [min(n, 1) for n in shape]
     growing = True
