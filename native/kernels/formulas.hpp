@@ -26,8 +26,13 @@ struct Complex {
 struct SiluBackward {
     [[gnu::always_inline]] static F32 apply(F32 grad_output, F32 x) {
         const F32 z = abs(x);
-        F32 derivative = at_negative(z > kTail ? splat(kTail) : z);
-        derivative = x < 0.0f ? derivative : 1.0f - derivative;
+        const auto [high, low] = at_negative(z > kTail ? splat(kTail) : z);
+        const I32 negative = x < 0.0f;
+        // For x >= 0 the derivative is 1 - high - low: 1 - high is rounded, and what it lost is
+        // exact.
+        const F32 rest = 1.0f - high;
+        const F32 lost = (1.0f - rest) - high;
+        const F32 derivative = negative ? high + low : rest + (lost - low);
         const F32 result = grad_output * derivative;
         if (const I32 tail = x < -kTail; __builtin_expect(any(tail), 0)) {
             return tail ? in_tail(grad_output, z) : result;
@@ -70,24 +75,43 @@ struct SiluBackward {
         return {bits_as<I32>(rounded) - bits_as<I32>(splat(kRounder)), mul_add(r * r, q, -r)};
     }
 
-    // s'(-z) for 0 <= z <= kTail.
-    [[gnu::always_inline]] static F32 at_negative(F32 z) {
+    // The sum of the two, the second far smaller.
+    struct Sum {
+        F32 high;
+        F32 low;
+    };
+
+    // s'(-z) for 0 <= z <= kTail. What each rounding loses is kept until the remainder of a rough
+    // quotient takes it in: the sum is within a few hundredths of an ULP.
+    [[gnu::always_inline]] static Sum at_negative(F32 z) {
         const auto [k, expm1] = reduce(z);
         const F32 scale = bits_as<F32>((127 - k) << 23);  // 2^-k
         const F32 u_high = scale * kExpHigh;
         const F32 u_low = scale * mul_add(expm1, splat(kExpHigh), splat(kExpLow));
         const F32 u = u_high + u_low;
         const F32 u_error = (u_high - u) + u_low;
-        const F32 sum = (1.0f - z) + u;
+
+        const F32 one_minus_z = 1.0f - z;
+        const F32 rough_sum = one_minus_z + u;
+        const F32 rough_error = (one_minus_z - (rough_sum - u)) + u_error;
+        // Next to the root the error is as large as the sum.
+        const F32 sum = rough_sum + rough_error;
+        const F32 sum_error = rough_error - (sum - rough_sum);
+        const F32 numerator = u * sum;
+        const F32 numerator_error =
+            mul_add(sum, u_error, mul_add(u, sum_error, fma(u, sum, -numerator)));
+
         const F32 root = 1.0f + u;
         const F32 root_error = (u - (root - 1.0f)) + u_error;
         const F32 denominator = root * root;
         const F32 denominator_error =
             mul_add(root + root, root_error, fma(root, root, -denominator));
-        const F32 relative = denominator_error * rough_reciprocal(denominator);
-        const F32 correction = mul_add(sum, mul_add(-u, relative, u_error), u * u_error);
-        const F32 numerator = fma(u, sum, correction);
-        return numerator / denominator;
+
+        const F32 reciprocal = rough_reciprocal(denominator);
+        const F32 quotient = numerator * reciprocal;
+        const F32 remainder = mul_add(-quotient, denominator_error,
+                                      fma(-quotient, denominator, numerator) + numerator_error);
+        return {quotient, remainder * reciprocal};
     }
 
     // gradOutput * s'(-z) for z > kTail: u (1 - z), with 2^-k applied last and in double, so that
@@ -96,13 +120,14 @@ struct SiluBackward {
         constexpr float kVanished = 250.0f;  // any float times s' is 0 from here on
         const F32 bounded = z > kVanished ? splat(kVanished) : z;
         const auto [k, expm1] = reduce(bounded);
-        F32 factor = (1.0f - bounded) * mul_add(expm1, splat(kExpHigh), splat(kExpHigh));
-        factor = z == __builtin_inff() ? splat(-0.0f) : factor;
+        const F32 u_low = mul_add(expm1, splat(kExpHigh), splat(kExpLow));
+        const WideF64 u = __builtin_convertvector(u_low, WideF64) + double{kExpHigh};
         const WideI64 exponent = (1023 - __builtin_convertvector(k, WideI64)) << 52;
-        return __builtin_convertvector(__builtin_convertvector(grad_output, WideF64) *
-                                           __builtin_convertvector(factor, WideF64) *
-                                           bits_as<WideF64>(exponent),
-                                       F32);
+        const WideF64 derivative =
+            u * __builtin_convertvector(1.0f - bounded, WideF64) * bits_as<WideF64>(exponent);
+        const F32 result = __builtin_convertvector(
+            __builtin_convertvector(grad_output, WideF64) * derivative, F32);
+        return z == __builtin_inff() ? grad_output * -0.0f : result;
     }
 };
 

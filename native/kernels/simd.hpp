@@ -83,21 +83,6 @@ template <class To, class From>
 #endif
 }
 
-// 1 / x to at least 8 bits, for corrections.
-[[gnu::always_inline]] inline F32 rough_reciprocal(F32 x) {
-#if defined(__AVX512F__)
-    return _mm512_rcp14_ps(x);
-#elif defined(__AVX__)
-    return _mm256_rcp_ps(x);
-#elif defined(__SSE__)
-    return _mm_rcp_ps(x);
-#elif defined(__aarch64__)
-    return F32(vrecpeq_f32(float32x4_t(x)));
-#else
-    return 1.0f / x;
-#endif
-}
-
 // a * b + c in one rounding. Without the instruction: in double, whose product of two floats is
 // exact and whose sum is so close that a second rounding almost never shows.
 [[gnu::always_inline]] inline F32 fma(F32 a, F32 b, F32 c) {
@@ -139,6 +124,21 @@ template <class To, class From>
     const F64 c_part = sum - product;
     const F64 sum_error = (product - (sum - c_part)) + (c - c_part);
     return sum + (product_error + sum_error);
+#endif
+}
+
+// 1 / x within 2^-14, for x from 1 to 4.
+[[gnu::always_inline]] inline F32 rough_reciprocal(F32 x) {
+#if defined(__AVX512F__)
+    return _mm512_rcp14_ps(x);
+#elif defined(__FMA__)
+    const F32 estimate = _mm256_rcp_ps(x);  // within 1.5 * 2^-12
+    return estimate * fma(-x, estimate, splat(2.0f));
+#elif defined(__SSE__)
+    const F32 estimate = _mm_rcp_ps(x);
+    return estimate * (2.0f - x * estimate);
+#else
+    return 1.0f / x;
 #endif
 }
 
