@@ -33,12 +33,12 @@ struct SiluBackward {
         const F32 rest = 1.0f - high;
         const F32 lost = (1.0f - rest) - high;
         const F32 derivative = negative ? high + low : rest + (lost - low);
-        const F32 result = grad_output * derivative;
-        if (const I32 tail = x < -kTail; __builtin_expect(any(tail), 0)) {
-            return tail ? in_tail(grad_output, z) : result;
-        }
-        return result;
+        return grad_output * derivative;
     }
+
+    // Where apply() does not hold, and what holds there.
+    [[gnu::always_inline]] static I32 is_rare(F32, F32 x) { return x < -kTail; }
+    static F32 apply_rare(F32 grad_output, F32 x) { return in_tail(grad_output, abs(x)); }
 
   private:
     // Beyond, u nears the subnormal numbers, and 1 + u is 1.

@@ -31,17 +31,53 @@ struct OneForAll {
     }
 };
 
+// A formula may have a rare case of its own, see SiluBackward.
+template <class Formula, class Values>
+concept HasRareCase = requires(Values values) { Formula::apply_rare(values, values); };
+
+// Several steps at once, so that their chains of operations run side by side.
+template <class Formula, class Format, int kSteps, class First, class Second>
+[[gnu::always_inline]] inline void steps(typename Format::Element* result, First first,
+                                         Second second, std::int64_t i) {
+    using Values = typename Format::Values;
+    Values a[kSteps];
+    Values b[kSteps];
+    Values results[kSteps];
+    for (int step = 0; step < kSteps; ++step) {
+        a[step] = first.at(i + step * Format::kStep);
+        b[step] = second.at(i + step * Format::kStep);
+    }
+    for (int step = 0; step < kSteps; ++step) {
+        results[step] = Formula::apply(a[step], b[step]);
+    }
+    if constexpr (HasRareCase<Formula, Values>) {
+        auto rare = Formula::is_rare(a[0], b[0]);
+        for (int step = 1; step < kSteps; ++step) {
+            rare |= Formula::is_rare(a[step], b[step]);
+        }
+        if (__builtin_expect(any(rare), 0)) {
+            for (int step = 0; step < kSteps; ++step) {
+                results[step] = Formula::is_rare(a[step], b[step])
+                                    ? Formula::apply_rare(a[step], b[step])
+                                    : results[step];
+            }
+        }
+    }
+    for (int step = 0; step < kSteps; ++step) {
+        Format::store(result + i + step * Format::kStep, results[step]);
+    }
+}
+
 template <class Formula, class Format, class First, class Second>
 void run(typename Format::Element* result, First first, Second second, std::int64_t count) {
     constexpr int kStep = Format::kStep;
+    constexpr int kSteps = 4;
     std::int64_t i = 0;
-    for (; i + kStep <= count; i += kStep) {
-        Format::store(result + i, Formula::apply(first.at(i), second.at(i)));
+    for (; i + kSteps * kStep <= count; i += kSteps * kStep) {
+        steps<Formula, Format, kSteps>(result, first, second, i);
     }
-    if (i < count) {
-        const std::int64_t rest = count - i;
-        store_some<Format>(result + i, Formula::apply(first.last(i, rest), second.last(i, rest)),
-                           rest);
+    for (; i + kStep <= count; i += kStep) {
+        steps<Formula, Format, 1>(result, first, second, i);
     }
 }
 
