@@ -5,8 +5,6 @@
 #include <initializer_list>
 #include <string>
 
-#include "core/export.hpp"
-
 namespace openaclnn {
 
 enum class DataType : std::int32_t {
@@ -41,14 +39,14 @@ enum class DataType : std::int32_t {
 };
 
 // Bytes of one element; 0 for types without a whole byte, and for unknown ones.
-OPENACLNN_EXPORT std::int64_t size_of(DataType type);
+std::int64_t size_of(DataType type);
 
 // The name in the field's messages without its DT_ prefix, e.g. "FLOAT16"; "UNKNOWN(77)" for
 // others.
-OPENACLNN_EXPORT std::string name_of(DataType type);
+std::string name_of(DataType type);
 
 // The type of that name; undefined if there is none.
-OPENACLNN_EXPORT DataType data_type_named(const std::string& name);
+DataType data_type_named(const std::string& name);
 
 bool is_complex(DataType type);
 

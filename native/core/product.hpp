@@ -6,8 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/export.hpp"
-
 namespace openaclnn {
 
 enum class Series {
@@ -27,8 +25,8 @@ struct SeriesDescription {
     std::span<const char* const> soc_names;
 };
 
-OPENACLNN_EXPORT std::span<const SeriesDescription> all_series();
-OPENACLNN_EXPORT const SeriesDescription& describe(Series series);
+std::span<const SeriesDescription> all_series();
+const SeriesDescription& describe(Series series);
 
 // A SoC by its name, with the series whose rules it follows.
 struct Product {

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "core/export.hpp"
-
 namespace openaclnn {
 
 enum class Status : std::int32_t {
@@ -19,7 +17,7 @@ enum class Status : std::int32_t {
 };
 
 // The status's name in the C interface, e.g. "ACLNN_ERR_PARAM_INVALID".
-OPENACLNN_EXPORT const char* name_of(Status status);
+const char* name_of(Status status);
 
 // What is wrong with a call, in the terms of the caller.
 struct Fault {

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/export.hpp"
 #include "core/status.hpp"
 #include "executor/plan.hpp"
 
@@ -12,9 +11,11 @@ namespace openaclnn {
 
 // Runs once, unless made repeatable before. Of several threads that run a single-use executor at
 // the same time, one does and the others get the fault.
-class OPENACLNN_EXPORT Executor {
+class Executor {
   public:
     Executor(const Operator& op, const Plan& plan) : operator_(op), plan_(plan) {}
+
+    const char* operator_name() const { return operator_.name; }
 
     // The operators here need none.
     std::uint64_t workspace_size() const { return 0; }
@@ -25,7 +26,11 @@ class OPENACLNN_EXPORT Executor {
     // Takes one run; a fault if there is none left. What it gives may be executed later, and by
     // another thread.
     std::optional<Fault> begin_run();
+    bool used() const { return used_; }
+
     const Plan& plan() const { return plan_; }
+    // Where an operand's first element lies from now on.
+    void set_data(std::size_t operand, char* data) { plan_.data[operand] = data; }
 
   private:
     const Operator& operator_;

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/data_type.hpp"
-#include "core/export.hpp"
 #include "core/product.hpp"
 #include "kernels/kernel.hpp"
 
@@ -36,6 +35,6 @@ struct Operator {
     const ProductRules& rules_of(Series series) const { return rules[static_cast<int>(series)]; }
 };
 
-OPENACLNN_EXPORT std::span<const Operator> all_operators();
+std::span<const Operator> all_operators();
 
 }  // namespace openaclnn

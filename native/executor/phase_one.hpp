@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "core/export.hpp"
 #include "core/product.hpp"
 #include "core/status.hpp"
 #include "core/tensor_view.hpp"
@@ -19,11 +18,11 @@ struct Arguments {
 };
 
 // The first fault in the order of docs/operators.md; nothing if the call is right.
-OPENACLNN_EXPORT std::optional<Fault> check(const Operator& op, const Product& product,
+std::optional<Fault> check(const Operator& op, const Product& product,
                                             const Arguments& arguments);
 
 // A call's result as its inputs decide it; nothing can be said of inputs with a fault.
-OPENACLNN_EXPORT DataType result_type(const Operator& op, const Product& product, DataType first,
+DataType result_type(const Operator& op, const Product& product, DataType first,
                                       DataType second);
 
 }  // namespace openaclnn

@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "core/data_type.hpp"
-#include "core/export.hpp"
 #include "executor/operator_table.hpp"
 #include "executor/phase_one.hpp"
 #include "kernels/cast.hpp"
@@ -35,10 +34,10 @@ struct Plan {
 };
 
 // For arguments that passed the checks.
-OPENACLNN_EXPORT Plan make_plan(const Operator& op, const Product& product,
+Plan make_plan(const Operator& op, const Product& product,
                                 const Arguments& arguments);
 
 // Runs the plan, on several threads if it is long. Returns when it is done.
-OPENACLNN_EXPORT void execute(const Plan& plan);
+void execute(const Plan& plan);
 
 }  // namespace openaclnn

@@ -1,17 +1,15 @@
 // Threads for long calls.
 #pragma once
 
-#include "core/export.hpp"
-
 namespace openaclnn {
 
 // The most threads that one call uses. At first what OPENACLNN_NUM_THREADS says, or else the
 // number of processors that this process may run on. Throws std::invalid_argument if the
 // environment variable is not a number from 1 to 1024.
-OPENACLNN_EXPORT int num_threads();
+int num_threads();
 
 // Throws std::invalid_argument unless 1 <= count <= 1024.
-OPENACLNN_EXPORT void set_num_threads(int count);
+void set_num_threads(int count);
 
 // Runs work() on the calling thread and, as far as they are free, on up to threads - 1 others at
 // the same time. Returns when all have returned. The work must share itself out: it may find

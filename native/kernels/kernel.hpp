@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "core/data_type.hpp"
-#include "core/export.hpp"
 
 namespace openaclnn {
 
@@ -24,7 +23,7 @@ enum class Formula { silu_backward, sigmoid_backward };
 
 // The instruction set level that the kernels use here: the best that the processor has, capped by
 // the environment variable OPENACLNN_ISA.
-OPENACLNN_EXPORT const char* instruction_set();
+const char* instruction_set();
 
 // Null if the formula is not defined for the type.
 BinaryKernel find_kernel(Formula formula, DataType type);

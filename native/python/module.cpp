@@ -10,21 +10,19 @@
 
 #include "core/product.hpp"
 #include "core/status.hpp"
-#include "executor/current_product.hpp"
-#include "executor/executor.hpp"
-#include "executor/operator_table.hpp"
-#include "executor/phase_one.hpp"
-#include "executor/plan.hpp"
-#include "executor/thread_pool.hpp"
-#include "kernels/kernel.hpp"
 #include "python/array.hpp"
-#include "runtime/stream.hpp"
+#include "python/engine.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace openaclnn::python {
 namespace {
+
+const Engine& engine() {
+    static const Engine& instance = *openaclnn_engine();
+    return instance;
+}
 
 // A fault on its way to Python, where it becomes an AclnnError.
 struct FaultError {
@@ -51,7 +49,7 @@ void translate(const std::exception_ptr& pointer, void*) {
 }
 
 const Operator& operator_at(std::size_t index) {
-    return all_operators()[index];
+    return engine().operators()[index];
 }
 
 // An argument of a call: a NumPy array, an OwnedView, or None for null.
@@ -85,11 +83,11 @@ void execute_without_gil(const Plan& plan) {
     // For less, giving the lock away costs more than the work.
     constexpr std::int64_t kShort = 4096;
     if (plan.element_count <= kShort) {
-        execute(plan);
+        engine().execute(plan);
         return;
     }
     const nb::gil_scoped_release released;
-    execute(plan);
+    engine().execute(plan);
 }
 
 // Phases one and two in one. False, with nothing done, if an argument needs adapting first.
@@ -102,9 +100,9 @@ bool call(std::size_t index, nb::handle first, nb::handle second, nb::handle res
     }
     const Arguments arguments = {a.view(), b.view(), c.view()};
     const Operator& op = operator_at(index);
-    const Product& product = current_product();
-    throw_if(check(op, product, arguments));
-    execute_without_gil(make_plan(op, product, arguments));
+    const Product& product = engine().product();
+    throw_if(engine().check(op, product, arguments));
+    execute_without_gil(engine().make_plan(op, product, arguments));
     return true;
 }
 
@@ -115,9 +113,9 @@ Executor* begin(std::size_t index, const OwnedView* first, const OwnedView* seco
     };
     const Arguments arguments = {view(first), view(second), view(result)};
     const Operator& op = operator_at(index);
-    const Product& product = current_product();
-    throw_if(check(op, product, arguments));
-    return new Executor(op, make_plan(op, product, arguments));
+    const Product& product = engine().product();
+    throw_if(engine().check(op, product, arguments));
+    return new Executor(op, engine().make_plan(op, product, arguments));
 }
 
 // The type and the shape that a call's result will have. Raises for inputs with a fault.
@@ -125,7 +123,7 @@ std::tuple<std::string, std::vector<std::int64_t>> result_of(std::size_t index,
                                                              const OwnedView* first,
                                                              const OwnedView* second) {
     const Operator& op = operator_at(index);
-    const Product& product = current_product();
+    const Product& product = engine().product();
     std::vector<std::int64_t> shape;
     TensorView result;
     const bool given = first != nullptr && second != nullptr;
@@ -139,7 +137,7 @@ std::tuple<std::string, std::vector<std::int64_t>> result_of(std::size_t index,
                 extent = extent == 1 ? input[input.size() - i] : extent;
             }
         }
-        result.type = result_type(op, product, first->view().type, second->view().type);
+        result.type = engine().result_type(op, product, first->view().type, second->view().type);
     }
     // Any strides without overlap will do for the checks.
     std::vector<std::int64_t> strides(shape.size());
@@ -152,7 +150,7 @@ std::tuple<std::string, std::vector<std::int64_t>> result_of(std::size_t index,
     }
     result.shape = shape;
     result.strides = strides;
-    throw_if(check(op, product,
+    throw_if(engine().check(op, product,
                    {first == nullptr ? nullptr : &first->view(),
                     second == nullptr ? nullptr : &second->view(), &result}));
     return {name_of(result.type), shape};
@@ -174,7 +172,7 @@ nb::list series_of(const Operator& op) {
 
 nb::list describe_operators() {
     nb::list operators;
-    for (const Operator& op : all_operators()) {
+    for (const Operator& op : engine().operators()) {
         operators.append(nb::make_tuple(
             op.python_name, op.name,
             nb::make_tuple(op.arguments[0], op.arguments[1], op.arguments[2]), series_of(op)));
@@ -212,10 +210,12 @@ void define_views(nb::module_& m) {
 }
 
 void define_execution(nb::module_& m) {
-    nb::class_<Stream>(m, "Stream", "A queue of executors that run in order on their own thread.")
-        .def(nb::init<>())
-        .def("completed", &Stream::completed, "The number of the last piece of work that is done.")
-        .def("synchronize", &Stream::synchronize, nb::call_guard<nb::gil_scoped_release>(),
+    nb::class_<EngineStream>(m, "Stream",
+                             "A queue of executors that run in order on their own thread.")
+        .def(nb::new_([] { return engine().make_stream(); }))
+        .def("completed", &EngineStream::completed,
+             "The number of the last piece of work that is done.")
+        .def("synchronize", &EngineStream::synchronize, nb::call_guard<nb::gil_scoped_release>(),
              "Wait until all that was queued before is done.");
 
     nb::class_<Executor>(m, "Executor", "A call that passed phase one.")
@@ -224,15 +224,15 @@ void define_execution(nb::module_& m) {
         .def(
             "run",
             [](Executor& self) {
-                throw_if(self.begin_run());
+                throw_if(engine().begin_run(self));
                 execute_without_gil(self.plan());
             },
             "Run and wait.")
         .def(
             "run_on",
-            [](Executor& self, Stream& stream) {
-                throw_if(self.begin_run());
-                return stream.enqueue([plan = self.plan()] { execute(plan); });
+            [](Executor& self, EngineStream& stream) {
+                throw_if(engine().begin_run(self));
+                return stream.enqueue([plan = self.plan()] { engine().execute(plan); });
             },
             "stream"_a, "Queue on the stream; gives the number of the piece of work.");
 
@@ -252,11 +252,11 @@ void define_settings(nb::module_& m) {
     m.def("products", &describe_products,
           nb::sig("def products() -> list[tuple[str, tuple[str, ...]]]"),
           "The products: series, SoC names.");
-    m.def("get_product", [] { return current_product().soc_name; });
-    m.def("set_product", [](const std::string& name) { set_current_product(name); }, "name"_a);
-    m.def("get_num_threads", &num_threads);
-    m.def("set_num_threads", &set_num_threads, "count"_a);
-    m.def("instruction_set", [] { return std::string(instruction_set()); });
+    m.def("get_product", [] { return engine().product().soc_name; });
+    m.def("set_product", [](const std::string& name) { engine().set_product(name); }, "name"_a);
+    m.def("get_num_threads", [] { return engine().num_threads(); });
+    m.def("set_num_threads", [](int count) { engine().set_num_threads(count); }, "count"_a);
+    m.def("instruction_set", [] { return std::string(engine().instruction_set()); });
     m.def(
         "status_name", [](int status) { return std::string(name_of(Status{status})); }, "status"_a);
 }

@@ -5,30 +5,29 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace openaclnn {
 
 class Stream::Queue {
   public:
-    std::uint64_t push(std::function<void()> work) {
-        std::uint64_t number = 0;
-        {
-            const std::lock_guard lock(mutex_);
-            waiting_.push_back(std::move(work));
-            number = ++pushed_;
-        }
-        changed_.notify_one();
-        return number;
+    explicit Queue(Stream& stream) : stream_(stream) {}
+
+    std::uint64_t push(Work work) {
+        std::unique_lock lock(mutex_);
+        return push_locked(std::move(work));
     }
 
-    void close() {
-        {
-            const std::lock_guard lock(mutex_);
-            closed_ = true;
+    std::uint64_t do_or_push(Work work) {
+        std::unique_lock lock(mutex_);
+        if (running_ || !waiting_.empty()) {
+            return push_locked(std::move(work));
         }
-        changed_.notify_one();
+        const std::uint64_t number = ++pushed_;
+        perform(lock, std::move(work));
+        changed_.notify_all();
+        return number;
     }
 
     std::uint64_t completed() {
@@ -36,73 +35,178 @@ class Stream::Queue {
         return completed_;
     }
 
-    void wait_for_all() {
-        std::unique_lock lock(mutex_);
-        const std::uint64_t last = pushed_;
-        finished_.wait(lock, [this, last] { return completed_ >= last; });
+    bool idle() {
+        const std::lock_guard lock(mutex_);
+        return completed_ == pushed_;
     }
 
-    // Does the work until the queue is closed and empty.
-    void serve() {
+    bool wait_for_all(const Deadline& deadline) {
         std::unique_lock lock(mutex_);
-        for (;;) {
-            changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
-            if (waiting_.empty()) {
-                return;
-            }
-            std::function<void()> work = std::move(waiting_.front());
-            waiting_.pop_front();
-            lock.unlock();
-            work();
-            work = nullptr;  // what it holds goes before it counts as done
-            lock.lock();
-            ++completed_;
-            finished_.notify_all();
+        const std::uint64_t last = pushed_;
+        const auto over = [this, last] { return completed_ >= last; };
+        if (!deadline.has_value()) {
+            finished_.wait(lock, over);
+        } else if (!finished_.wait_until(lock, *deadline, over)) {
+            return false;
+        }
+        if (std::optional<RuntimeFault> fault = std::exchange(fault_, std::nullopt)) {
+            throw *std::move(fault);
+        }
+        return true;
+    }
+
+    void abort() {
+        {
+            const std::lock_guard lock(mutex_);
+            completed_ += waiting_.size();
+            waiting_.clear();
+            aborting_ = running_;
+        }
+        finished_.notify_all();
+        Event::wake_waiters();
+    }
+
+    bool aborting() const { return aborting_; }
+
+    // Waits for the thread to do what is queued, and ends it.
+    void close() {
+        {
+            const std::lock_guard lock(mutex_);
+            closed_ = true;
+        }
+        changed_.notify_all();
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+    }
+
+    bool on_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
+
+    // In a forked child the thread is not here, and the lock may be held for ever.
+    void abandon() {
+        if (thread_.joinable()) {
+            thread_.detach();
         }
     }
 
   private:
+    std::uint64_t push_locked(Work work) {
+        if (!thread_.joinable()) {
+            thread_ = std::thread([this] { serve(); });
+        }
+        waiting_.push_back(std::move(work));
+        changed_.notify_all();
+        return ++pushed_;
+    }
+
+    void serve() {
+        std::unique_lock lock(mutex_);
+        for (;;) {
+            changed_.wait(lock, [this] { return !running_ && (closed_ || !waiting_.empty()); });
+            if (waiting_.empty()) {
+                return;
+            }
+            Work work = std::move(waiting_.front());
+            waiting_.pop_front();
+            perform(lock, std::move(work));
+        }
+    }
+
+    // Does one piece of work without the lock, which is held before and after.
+    void perform(std::unique_lock<std::mutex>& lock, Work work) {
+        const bool skipped = fault_.has_value() && stream_.stops_on_failure;
+        running_ = true;
+        lock.unlock();
+        std::optional<RuntimeFault> fault;
+        if (!skipped) {
+            try {
+                work();
+            } catch (const RuntimeFault& thrown) {
+                fault = thrown;
+            }
+        }
+        work = nullptr;  // what it holds goes before it counts as over
+        lock.lock();
+        if (fault.has_value() && !fault_.has_value()) {
+            fault_ = std::move(fault);
+        }
+        running_ = false;
+        aborting_ = false;
+        ++completed_;
+        finished_.notify_all();
+    }
+
+    Stream& stream_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::condition_variable finished_;
-    std::deque<std::function<void()>> waiting_;
+    std::deque<Work> waiting_;
     std::uint64_t pushed_ = 0;
     std::uint64_t completed_ = 0;
+    std::optional<RuntimeFault> fault_;
+    bool running_ = false;
     bool closed_ = false;
+    std::atomic<bool> aborting_{false};
+    std::thread thread_;
 };
 
-Stream::Stream()
-    : process_(getpid()),
-      queue_(std::make_unique<Queue>()),
-      thread_([queue = queue_.get()] { queue->serve(); }) {}
+namespace {
+
+std::int32_t next_id() {
+    static std::atomic<std::int32_t> next{0};
+    return next++;
+}
+
+}  // namespace
+
+Stream::Stream() : process_(getpid()), id_(next_id()), queue_(std::make_unique<Queue>(*this)) {}
 
 Stream::~Stream() {
-    if (process_ != getpid()) {
-        // A forked child: the thread is not here, and its queue may be locked for ever.
-        thread_.detach();
+    if (process_ == getpid()) {
+        queue_->close();
+    } else {
+        queue_->abandon();
         static_cast<void>(queue_.release());
+    }
+}
+
+std::uint64_t Stream::enqueue(Work work) { return queue().push(std::move(work)); }
+
+std::uint64_t Stream::do_or_enqueue(Work work) { return queue().do_or_push(std::move(work)); }
+
+std::uint64_t Stream::completed() const { return queue().completed(); }
+
+bool Stream::idle() const { return queue().idle(); }
+
+bool Stream::synchronize(const Deadline& deadline) { return queue().wait_for_all(deadline); }
+
+void Stream::abort() { queue().abort(); }
+
+bool Stream::aborting() const { return queue_->aborting(); }
+
+bool Stream::on_own_thread() const { return queue_->on_own_thread(); }
+
+void Stream::wait_event(std::shared_ptr<Event> event) {
+    const std::uint64_t record = event->record_to_wait_for();
+    if (event->is_complete(record)) {
         return;
     }
-    queue_->close();
-    thread_.join();
+    event->begin_wait();
+    enqueue([this, event = std::move(event), record] {
+        event->wait_for(record, std::nullopt, [this] { return aborting(); });
+        event->end_wait();
+    });
 }
 
-std::uint64_t Stream::enqueue(std::function<void()> work) {
-    return queue().push(std::move(work));
-}
-
-std::uint64_t Stream::completed() const {
-    return queue().completed();
-}
-
-void Stream::synchronize() {
-    queue().wait_for_all();
+void Stream::record_event(std::shared_ptr<Event> event) {
+    const std::uint64_t record = event->issue_record();
+    do_or_enqueue([event = std::move(event), record] { event->complete_record(record); });
 }
 
 Stream::Queue& Stream::queue() const {
     if (process_ != getpid()) {
-        throw std::logic_error(
-            "the stream belongs to the parent process; create one after the fork");
+        throw RuntimeFault{RuntimeError::invalid_handle,
+                           "the stream belongs to the parent process; create one after the fork"};
     }
     return *queue_;
 }

@@ -1,0 +1,145 @@
+// The operators' functions.
+#include <string>
+
+#include "aclnnop/aclnn_sigmoid_backward.h"
+#include "aclnnop/aclnn_silu_backward.h"
+#include "capi/guard.hpp"
+#include "capi/objects.hpp"
+#include "checker/checker.hpp"
+#include "executor/current_product.hpp"
+#include "executor/operator_table.hpp"
+#include "executor/phase_one.hpp"
+#include "executor/plan.hpp"
+#include "runtime/device.hpp"
+
+using namespace openaclnn;
+using capi::ExecutorEntry;
+using capi::guarded_status;
+using capi::refuse;
+
+namespace {
+
+const Operator& operator_named(std::string_view name) {
+    for (const Operator& op : all_operators()) {
+        if (op.name == name) {
+            return op;
+        }
+    }
+    throw std::logic_error("no such operator");
+}
+
+// A tensor of a call: null, or alive.
+std::shared_ptr<capi::Tensor> tensor_of(const Operator& op, std::size_t index,
+                                        const aclTensor* handle) {
+    if (handle == nullptr) {
+        return nullptr;
+    }
+    std::shared_ptr<capi::Tensor> tensor = capi::find_tensor(handle);
+    if (tensor == nullptr) {
+        refuse(Status::parameter_invalid,
+               std::string(op.name) + ": " + op.arguments[index] +
+                   " is not a live tensor; it may have been destroyed already");
+    }
+    return tensor;
+}
+
+aclnnStatus phase_one(const Operator& op, const aclTensor* first, const aclTensor* second,
+                      const aclTensor* result, uint64_t* workspaceSize,
+                      aclOpExecutor** executor) {
+    return guarded_status(op.name, [&] {
+        capi::require_argument(op.name, workspaceSize, "workspaceSize");
+        capi::require_argument(op.name, executor, "executor");
+        const std::array<std::shared_ptr<capi::Tensor>, 3> tensors = {
+            tensor_of(op, 0, first), tensor_of(op, 1, second), tensor_of(op, 2, result)};
+        std::array<TensorView, 3> views;
+        std::array<const TensorView*, 3> pointers{};
+        for (std::size_t i = 0; i < 3; ++i) {
+            if (tensors[i] != nullptr) {
+                views[i] = tensors[i]->view();
+                pointers[i] = &views[i];
+            }
+        }
+        const Arguments arguments = {pointers[0], pointers[1], pointers[2]};
+        const Product& product = current_product();
+        if (std::optional<Fault> fault = check(op, product, arguments)) {
+            throw capi::StatusFault{std::move(*fault)};
+        }
+        auto entry = std::make_shared<ExecutorEntry>(op, make_plan(op, product, arguments), views);
+        const std::uint64_t size = entry->executor.workspace_size();
+        *executor = capi::insert_executor(std::move(entry));
+        *workspaceSize = size;
+    });
+}
+
+std::shared_ptr<ExecutorEntry> take_run(const Operator& op, aclOpExecutor* handle) {
+    std::shared_ptr<ExecutorEntry> entry = capi::find_executor(handle);
+    const bool known = entry != nullptr;
+    if (known && !entry->executor.repeatable()) {
+        entry = capi::remove_executor(handle);  // null if another thread was first
+    }
+    if (entry == nullptr) {
+        refuse(Status::inner_null, std::string(op.name) +
+                                       ": executor is not a live one; it has been run and is not "
+                                       "repeatable, or has been destroyed");
+    }
+    return entry;
+}
+
+aclnnStatus phase_two(const Operator& op, const void* workspace, uint64_t workspaceSize,
+                      aclOpExecutor* executor, aclrtStream stream) {
+    return guarded_status(op.name, [&] {
+        capi::require_argument(op.name, executor, "executor");
+        const std::shared_ptr<ExecutorEntry> known = capi::find_executor(executor);
+        if (known != nullptr) {
+            known->check(workspace, workspaceSize);
+        }
+        // A stream that is not alive is found out before the executor is used up.
+        find_stream_for_work(stream);
+        const std::shared_ptr<ExecutorEntry> entry = take_run(op, executor);
+        entry->executor.begin_run();
+        const std::shared_ptr<Stream> target =
+            capi::queue_work(stream, [plan = entry->executor.plan()] { execute(plan); });
+        if (checker::enabled()) {
+            checker::queued(op.name, entry->spans(), target->id());
+        }
+    });
+}
+
+const Operator& silu_backward() {
+    static const Operator& op = operator_named("aclnnSiluBackward");
+    return op;
+}
+
+const Operator& sigmoid_backward() {
+    static const Operator& op = operator_named("aclnnSigmoidBackward");
+    return op;
+}
+
+}  // namespace
+
+extern "C" {
+
+aclnnStatus aclnnSiluBackwardGetWorkspaceSize(const aclTensor* gradOutput, const aclTensor* self,
+                                              aclTensor* gradInput, uint64_t* workspaceSize,
+                                              aclOpExecutor** executor) {
+    return phase_one(silu_backward(), gradOutput, self, gradInput, workspaceSize, executor);
+}
+
+aclnnStatus aclnnSiluBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                              aclrtStream stream) {
+    return phase_two(silu_backward(), workspace, workspaceSize, executor, stream);
+}
+
+aclnnStatus aclnnSigmoidBackwardGetWorkspaceSize(const aclTensor* gradOutput,
+                                                 const aclTensor* output, aclTensor* gradInput,
+                                                 uint64_t* workspaceSize,
+                                                 aclOpExecutor** executor) {
+    return phase_one(sigmoid_backward(), gradOutput, output, gradInput, workspaceSize, executor);
+}
+
+aclnnStatus aclnnSigmoidBackward(void* workspace, uint64_t workspaceSize, aclOpExecutor* executor,
+                                 const aclrtStream stream) {
+    return phase_two(sigmoid_backward(), workspace, workspaceSize, executor, stream);
+}
+
+}  // extern "C"
