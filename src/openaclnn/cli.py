@@ -16,6 +16,7 @@ import openaclnn as oa
 from openaclnn.commands.console import forget_output, show, show_fault
 from openaclnn.commands.info import info
 from openaclnn.commands.run import run
+from openaclnn.commands.toolkit import toolkit
 
 _FAULT = 2
 _INTERRUPTED = 130
@@ -23,6 +24,7 @@ _INTERRUPTED = 130
 app = typer.Typer(name="openaclnn", add_completion=False, rich_markup_mode=None)
 app.command()(info)
 app.command()(run)
+app.command()(toolkit)
 
 
 def _version(wanted: bool) -> None:

@@ -40,10 +40,24 @@ def show(content: RenderableType) -> None:
     console = Console(file=sys.stdout)
     with console.capture() as capture:
         console.print(content)
+    _write(capture.get())
+
+
+def show_plain(text: str) -> None:
+    """Print text on standard output as it is: for other programs to read.
+
+    Raises:
+        OSError: The output cannot be written, for example because the disk is full.
+
+    """
+    if sys.stdout is not None:
+        _write(text + "\n")
+
+
+def _write(text: str) -> None:
     encoding = sys.stdout.encoding or "utf-8"
-    text = capture.get().encode(encoding, "backslashreplace").decode(encoding)
     try:
-        sys.stdout.write(text)
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
     except BrokenPipeError:
         forget_output()
