@@ -35,10 +35,31 @@ struct OneForAll {
 template <class Formula, class Values>
 concept HasRareCase = requires(Values values) { Formula::apply_rare(values, values); };
 
-// Several steps at once, so that their chains of operations run side by side.
+// The results of one or several steps, whose chains of operations run side by side.
+template <class Formula, int kSteps, class Values>
+[[gnu::always_inline]] inline void apply(Values (&results)[kSteps], const Values (&first)[kSteps],
+                                         const Values (&second)[kSteps]) {
+    for (int step = 0; step < kSteps; ++step) {
+        results[step] = Formula::apply(first[step], second[step]);
+    }
+    if constexpr (HasRareCase<Formula, Values>) {
+        auto rare = Formula::is_rare(first[0], second[0]);
+        for (int step = 1; step < kSteps; ++step) {
+            rare |= Formula::is_rare(first[step], second[step]);
+        }
+        if (__builtin_expect(any(rare), 0)) {
+            for (int step = 0; step < kSteps; ++step) {
+                results[step] = Formula::is_rare(first[step], second[step])
+                                    ? Formula::apply_rare(first[step], second[step])
+                                    : results[step];
+            }
+        }
+    }
+}
+
 template <class Formula, class Format, int kSteps, class First, class Second>
-[[gnu::always_inline]] inline void steps(typename Format::Element* result, First first,
-                                         Second second, std::int64_t i) {
+[[gnu::always_inline]] inline void run_steps(typename Format::Element* result, First first,
+                                             Second second, std::int64_t i) {
     using Values = typename Format::Values;
     Values a[kSteps];
     Values b[kSteps];
@@ -47,22 +68,7 @@ template <class Formula, class Format, int kSteps, class First, class Second>
         a[step] = first.at(i + step * Format::kStep);
         b[step] = second.at(i + step * Format::kStep);
     }
-    for (int step = 0; step < kSteps; ++step) {
-        results[step] = Formula::apply(a[step], b[step]);
-    }
-    if constexpr (HasRareCase<Formula, Values>) {
-        auto rare = Formula::is_rare(a[0], b[0]);
-        for (int step = 1; step < kSteps; ++step) {
-            rare |= Formula::is_rare(a[step], b[step]);
-        }
-        if (__builtin_expect(any(rare), 0)) {
-            for (int step = 0; step < kSteps; ++step) {
-                results[step] = Formula::is_rare(a[step], b[step])
-                                    ? Formula::apply_rare(a[step], b[step])
-                                    : results[step];
-            }
-        }
-    }
+    apply<Formula>(results, a, b);
     for (int step = 0; step < kSteps; ++step) {
         Format::store(result + i + step * Format::kStep, results[step]);
     }
@@ -70,14 +76,23 @@ template <class Formula, class Format, int kSteps, class First, class Second>
 
 template <class Formula, class Format, class First, class Second>
 void run(typename Format::Element* result, First first, Second second, std::int64_t count) {
+    using Values = typename Format::Values;
     constexpr int kStep = Format::kStep;
     constexpr int kSteps = 4;
     std::int64_t i = 0;
     for (; i + kSteps * kStep <= count; i += kSteps * kStep) {
-        steps<Formula, Format, kSteps>(result, first, second, i);
+        run_steps<Formula, Format, kSteps>(result, first, second, i);
     }
     for (; i + kStep <= count; i += kStep) {
-        steps<Formula, Format, 1>(result, first, second, i);
+        run_steps<Formula, Format, 1>(result, first, second, i);
+    }
+    if (i < count) {
+        const std::int64_t rest = count - i;
+        const Values a[1] = {first.last(i, rest)};
+        const Values b[1] = {second.last(i, rest)};
+        Values results[1];
+        apply<Formula>(results, a, b);
+        store_some<Format>(result + i, results[0], rest);
     }
 }
 

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -151,8 +152,8 @@ std::tuple<std::string, std::vector<std::int64_t>> result_of(std::size_t index,
     result.shape = shape;
     result.strides = strides;
     throw_if(engine().check(op, product,
-                   {first == nullptr ? nullptr : &first->view(),
-                    second == nullptr ? nullptr : &second->view(), &result}));
+                            {first == nullptr ? nullptr : &first->view(),
+                             second == nullptr ? nullptr : &second->view(), &result}));
     return {name_of(result.type), shape};
 }
 
