@@ -11,6 +11,18 @@ struct Complex {
     V imaginary;
 };
 
+// Of two NaN factors either may become the product, as the compiler arranges the operands: one NaN
+// for all keeps results from depending on that.
+template <class V>
+[[gnu::always_inline]] inline V with_one_nan(V values) {
+    using Lane = decltype(values[0] + 0);
+    return values == values ? values : static_cast<Lane>(__builtin_nan("")) - V{};
+}
+template <class V>
+[[gnu::always_inline]] inline Complex<V> with_one_nan(Complex<V> values) {
+    return {with_one_nan(values.real), with_one_nan(values.imaginary)};
+}
+
 // gradOutput * s'(x), s(x) = x sigma(x).
 //
 // s'(x) + s'(-x) = 1, so one formula in z = |x| serves both signs, and is only ever used where it
@@ -145,7 +157,7 @@ struct SigmoidBackward {
     // y (1 - y) by components: with y = a + bi, a - a^2 + b^2 and b - 2ab.
     template <class V>
     [[gnu::always_inline]] static Complex<V> apply(Complex<V> grad_output, Complex<V> y) {
-        const V real = mul_add(y.imaginary, y.imaginary, mul_add(-y.real, y.real, y.real));
+        const V real = mul_add(y.imaginary, y.imaginary, fma(-y.real, y.real, y.real));
         const V imaginary =
             y.imaginary * mul_add(splat_like(y.real, -2), y.real, splat_like(y.real, 1));
         return {mul_add(grad_output.imaginary, imaginary, grad_output.real * real),

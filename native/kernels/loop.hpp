@@ -55,6 +55,9 @@ template <class Formula, int kSteps, class Values>
             }
         }
     }
+    for (int step = 0; step < kSteps; ++step) {
+        results[step] = with_one_nan(results[step]);
+    }
 }
 
 template <class Formula, class Format, int kSteps, class First, class Second>
