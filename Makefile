@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 SOURCES := pyproject.toml CMakeLists.txt $(shell find native include src -type f -not -name "*.pyc")
 DATA := examples/data
 RESULTS := build/run
-CXX_SOURCES := $(shell find native include examples -name "*.[ch]pp" -o -name "*.h")
+CXX_SOURCES := $(shell find native examples tests -name "*.[ch]pp")
 
-.PHONY: help run test lint format clean
+.PHONY: help run test native-test lint format clean
 
 help:
 	@echo "make run     set everything up and run both operators on real gradients"
 	@echo "make test    set everything up and run all tests"
+	@echo "make native-test  run the C++ tests, plain and under the sanitizers"
 	@echo "make lint    check formatting, style and types"
 	@echo "make format  format all sources"
 	@echo "make clean   remove what the others made"
@@ -38,6 +39,16 @@ run: $(VENV)/examples.stamp
 
 test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q -n 2 tests
+
+# The native tests, plain and under the sanitizers.
+native-test: native-test-plain native-test-address,undefined native-test-thread
+
+native-test-%: $(VENV)/dev.stamp
+	$(BIN)/cmake -S . -B build/native-$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
+	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DOPENACLNN_TESTS=ON -DOPENACLNN_WERROR=ON \
+	    -DOPENACLNN_SANITIZE=$(filter-out plain,$*)
+	$(BIN)/cmake --build build/native-$*
+	cd build/native-$* && $(abspath $(BIN))/ctest --output-on-failure
 
 lint: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .

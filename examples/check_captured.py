@@ -17,11 +17,12 @@ from typing import Any
 
 import mpmath as mp
 import numpy as np
-import openaclnn as oa
 import torch
 from rich.console import Console
 from rich.table import Table
 from safetensors.torch import load_file
+
+import openaclnn as oa
 
 mp.mp.dps = 60
 

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import openaclnn as oa
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+
+import openaclnn as oa
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "examples" / "data"

@@ -123,7 +123,9 @@ template <class To, class From>
     const F64 sum = product + c;
     const F64 c_part = sum - product;
     const F64 sum_error = (product - (sum - c_part)) + (c - c_part);
-    return sum + (product_error + sum_error);
+    const F64 error = product_error + sum_error;
+    // No error to add: -0 must stay, and so must an infinity, whose error is NaN.
+    return (error < 0.0) | (error > 0.0) ? sum + error : sum;
 #endif
 }
 
