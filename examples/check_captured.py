@@ -100,8 +100,9 @@ def main() -> int:
     """Check all results, and print a table."""
     data_directory, result_directory = (Path(argument) for argument in sys.argv[1:3])
     table = Table(title="Gradients of a real training step, against mpmath")
-    for heading in ("operator", "shape", "type", "worst error", "limit", "within 0.5 ULP", "time"):
-        table.add_column(heading, justify="left" if heading == "operator" else "right")
+    for heading in ("operator", "shape", "type", "worst", "limit", "<= 0.5 ULP", "time"):
+        justify = "left" if heading == "operator" else "right"
+        table.add_column(heading, justify=justify, no_wrap=True)
     failed = False
     for (operator, dtype), limit in LIMITS.items():
         data = load_file(data_directory / f"digits_{dtype}.safetensors")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,3 +43,26 @@ def test_constants_of_the_kernels_are_what_their_script_derives() -> None:
     }
     assert len(derived) == 14
     assert set(derived) - {0.5} <= literals
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
+def test_examples_of_the_readme_run(name: str) -> None:
+    blocks = re.findall(
+        r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", "\n".join(blocks)], capture_output=True, check=False, text=True
+    )
+    assert result.returncode == 0, result.stderr
+    assert "561003 ACLNN_ERR_INNER_FIND_KERNEL_ERROR" in result.stdout
+
+
+def test_both_readmes_hold_the_same_examples() -> None:
+    code = [
+        [line.partition("#")[0].rstrip() for line in re.findall(r"^(?: {4}|(?=\w)).*$", text, re.M)]
+        for text in (
+            "\n".join(re.findall(r"```python\n(.*?)```", path.read_text("utf-8"), re.DOTALL))
+            for path in (ROOT / "README.md", ROOT / "README.zh-CN.md")
+        )
+    ]
+    assert code[0] == code[1]
