@@ -31,9 +31,9 @@ void report_leaks() {
     }
     for (const auto& [handle, entry] : live_executors()) {
         const std::string name = entry->executor.operator_name();
-        checker::report_leak("executor " + text_of(handle) + " of " + name +
-                             (entry->executor.used() ? " was never destroyed"
-                                                     : " was never run, nor destroyed"));
+        checker::report_leak(
+            "executor " + text_of(handle) + " of " + name +
+            (entry->executor.used() ? " was never destroyed" : " was never run, nor destroyed"));
     }
     for (const Allocation& allocation : live_allocations()) {
         checker::report_leak(std::to_string(allocation.size) + " bytes of " +

@@ -39,6 +39,8 @@ aclError aclFinalize(void) {
     });
 }
 
-const char* aclGetRecentErrMsg(void) { return openaclnn::take_recent_error(); }
+const char* aclGetRecentErrMsg(void) {
+    return openaclnn::take_recent_error();
+}
 
 }  // extern "C"

@@ -76,7 +76,9 @@ aclTensorDesc* aclCreateTensorDesc(aclDataType dataType, int numDims, const int6
     return desc;
 }
 
-void aclDestroyTensorDesc(const aclTensorDesc* desc) { delete desc; }
+void aclDestroyTensorDesc(const aclTensorDesc* desc) {
+    delete desc;
+}
 
 aclDataType aclGetTensorDescType(const aclTensorDesc* desc) {
     return desc == nullptr ? ACL_DT_UNDEFINED : desc->type;
@@ -87,9 +89,8 @@ aclFormat aclGetTensorDescFormat(const aclTensorDesc* desc) {
 }
 
 size_t aclGetTensorDescElementCount(const aclTensorDesc* desc) {
-    return desc == nullptr
-               ? 0
-               : static_cast<size_t>(openaclnn::element_count(desc->dims).value_or(0));
+    return desc == nullptr ? 0
+                           : static_cast<size_t>(openaclnn::element_count(desc->dims).value_or(0));
 }
 
 size_t aclGetTensorDescSize(const aclTensorDesc* desc) {
@@ -105,10 +106,10 @@ aclError aclGetTensorDescDimV2(const aclTensorDesc* desc, size_t index, int64_t*
         require(desc, "desc", RuntimeError::invalid_param);
         require(dimSize, "dimSize", RuntimeError::invalid_param);
         if (index >= desc->dims.size()) {
-            throw openaclnn::RuntimeFault{
-                RuntimeError::invalid_param,
-                "index is " + std::to_string(index) + "; there are " +
-                    std::to_string(desc->dims.size()) + " dimensions, counted from 0"};
+            throw openaclnn::RuntimeFault{RuntimeError::invalid_param,
+                                          "index is " + std::to_string(index) + "; there are " +
+                                              std::to_string(desc->dims.size()) +
+                                              " dimensions, counted from 0"};
         }
         *dimSize = desc->dims[index];
     });

@@ -23,8 +23,8 @@ std::vector<std::int64_t> numbers(const char* function, const char* name,
     constexpr std::uint64_t kMostDimensions = 1024;
     if (count > kMostDimensions || (count > 0 && values == nullptr)) {
         refuse(Status::parameter_invalid,
-               std::string(function) + ": " + name + " has " + std::to_string(count) +
-                   " numbers" + (values == nullptr ? " but is null" : ", far more than a rank"));
+               std::string(function) + ": " + name + " has " + std::to_string(count) + " numbers" +
+                   (values == nullptr ? " but is null" : ", far more than a rank"));
     }
     std::vector<std::int64_t> result(values, values + count);
     if (std::any_of(result.begin(), result.end(), [](std::int64_t n) { return n < 0; })) {
@@ -194,9 +194,13 @@ struct aclScalarList {
 
 extern "C" {
 
-aclnnStatus aclnnInit(const char*) { return ACLNN_SUCCESS; }
+aclnnStatus aclnnInit(const char*) {
+    return ACLNN_SUCCESS;
+}
 
-aclnnStatus aclnnFinalize(void) { return ACLNN_SUCCESS; }
+aclnnStatus aclnnFinalize(void) {
+    return ACLNN_SUCCESS;
+}
 
 aclTensor* aclCreateTensor(const int64_t* viewDims, uint64_t viewDimsNum, aclDataType dataType,
                            const int64_t* stride, int64_t offset, aclFormat format,
@@ -235,9 +239,8 @@ aclnnStatus aclGetViewShape(const aclTensor* tensor, int64_t** viewDims, uint64_
 aclnnStatus aclGetStorageShape(const aclTensor* tensor, int64_t** storageDims,
                                uint64_t* storageDimsNum) {
     return guarded_status("aclGetStorageShape", [&] {
-        copy_out("aclGetStorageShape",
-                 tensor_or_refuse("aclGetStorageShape", tensor)->storage_dims, storageDims,
-                 storageDimsNum);
+        copy_out("aclGetStorageShape", tensor_or_refuse("aclGetStorageShape", tensor)->storage_dims,
+                 storageDims, storageDimsNum);
     });
 }
 
@@ -266,9 +269,8 @@ aclnnStatus aclGetRawTensorAddr(const aclTensor* tensor, void** addr) {
 }
 
 aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
-    return guarded_status("aclSetRawTensorAddr", [&] {
-        tensor_or_refuse("aclSetRawTensorAddr", tensor)->data = addr;
-    });
+    return guarded_status("aclSetRawTensorAddr",
+                          [&] { tensor_or_refuse("aclSetRawTensorAddr", tensor)->data = addr; });
 }
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
@@ -366,8 +368,7 @@ aclnnStatus aclGetScalarListSize(const aclScalarList* scalarList, uint64_t* size
 
 aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
     return guarded_status("aclSetAclOpExecutorRepeatable", [&] {
-        require_argument("aclSetAclOpExecutorRepeatable", executor, "executor",
-                         Status::inner_null);
+        require_argument("aclSetAclOpExecutorRepeatable", executor, "executor", Status::inner_null);
         const auto entry = capi::find_executor(executor);
         if (entry == nullptr) {
             refuse(Status::inner_null,
@@ -389,51 +390,65 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
     });
 }
 
-aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus aclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                  void* addr) {
     return set_address_guarded("aclSetInputTensorAddr", Role::input, executor, index, tensor, addr);
 }
 
-aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
-    return set_address_guarded("aclSetOutputTensorAddr", Role::output, executor, index, tensor, addr);
+aclnnStatus aclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                   void* addr) {
+    return set_address_guarded("aclSetOutputTensorAddr", Role::output, executor, index, tensor,
+                               addr);
 }
 
-aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus aclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                             void* addr) {
     return set_address_guarded("aclSetTensorAddr", Role::any, executor, index, tensor, addr);
 }
 
-aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t, const size_t, aclTensorList* tensors, void*) {
+aclnnStatus aclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t, const size_t,
+                                         aclTensorList* tensors, void*) {
     return refuse_lists("aclSetDynamicInputTensorAddr", executor, tensors);
 }
 
-aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t, const size_t, aclTensorList* tensors, void*) {
+aclnnStatus aclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t, const size_t,
+                                          aclTensorList* tensors, void*) {
     return refuse_lists("aclSetDynamicOutputTensorAddr", executor, tensors);
 }
 
-aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, const size_t, aclTensorList* tensors, void*) {
+aclnnStatus aclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, const size_t,
+                                    aclTensorList* tensors, void*) {
     return refuse_lists("aclSetDynamicTensorAddr", executor, tensors);
 }
 
-aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus AclSetInputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                  void* addr) {
     return set_address_guarded("AclSetInputTensorAddr", Role::input, executor, index, tensor, addr);
 }
 
-aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
-    return set_address_guarded("AclSetOutputTensorAddr", Role::output, executor, index, tensor, addr);
+aclnnStatus AclSetOutputTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                                   void* addr) {
+    return set_address_guarded("AclSetOutputTensorAddr", Role::output, executor, index, tensor,
+                               addr);
 }
 
-aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor, void* addr) {
+aclnnStatus AclSetTensorAddr(aclOpExecutor* executor, const size_t index, aclTensor* tensor,
+                             void* addr) {
     return set_address_guarded("AclSetTensorAddr", Role::any, executor, index, tensor, addr);
 }
 
-aclnnStatus AclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t, const size_t, aclTensorList* tensors, void*) {
+aclnnStatus AclSetDynamicInputTensorAddr(aclOpExecutor* executor, size_t, const size_t,
+                                         aclTensorList* tensors, void*) {
     return refuse_lists("AclSetDynamicInputTensorAddr", executor, tensors);
 }
 
-aclnnStatus AclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t, const size_t, aclTensorList* tensors, void*) {
+aclnnStatus AclSetDynamicOutputTensorAddr(aclOpExecutor* executor, size_t, const size_t,
+                                          aclTensorList* tensors, void*) {
     return refuse_lists("AclSetDynamicOutputTensorAddr", executor, tensors);
 }
 
-aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, const size_t, aclTensorList* tensors, void*) {
+aclnnStatus AclSetDynamicTensorAddr(aclOpExecutor* executor, size_t, const size_t,
+                                    aclTensorList* tensors, void*) {
     return refuse_lists("AclSetDynamicTensorAddr", executor, tensors);
 }
 

@@ -49,16 +49,16 @@ CopyKind copy_kind(aclrtMemcpyKind kind) {
         case ACL_MEMCPY_DEFAULT:
             return CopyKind::any;
     }
-    throw RuntimeFault{RuntimeError::param_invalid,
-                       "kind is " + std::to_string(static_cast<int>(kind)) +
-                           "; a value of aclrtMemcpyKind is expected"};
+    throw RuntimeFault{RuntimeError::param_invalid, "kind is " +
+                                                        std::to_string(static_cast<int>(kind)) +
+                                                        "; a value of aclrtMemcpyKind is expected"};
 }
 
 Copy straight_copy(void* to, std::size_t most, const void* from, std::size_t count) {
     if (count > most) {
-        throw RuntimeFault{RuntimeError::param_invalid,
-                           "count is " + std::to_string(count) + ", over destMax, which is " +
-                               std::to_string(most)};
+        throw RuntimeFault{RuntimeError::param_invalid, "count is " + std::to_string(count) +
+                                                            ", over destMax, which is " +
+                                                            std::to_string(most)};
     }
     return {to, count, from, count, count, 1};
 }
@@ -211,8 +211,7 @@ aclError aclrtDestroyStreamForce(aclrtStream stream) {
 }
 
 aclError aclrtSynchronizeStream(aclrtStream stream) {
-    return guarded("aclrtSynchronizeStream",
-                   [&] { synchronize_stream(stream, std::nullopt, -1); });
+    return guarded("aclrtSynchronizeStream", [&] { synchronize_stream(stream, std::nullopt, -1); });
 }
 
 aclError aclrtSynchronizeStreamWithTimeout(aclrtStream stream, int32_t timeout) {
@@ -320,8 +319,8 @@ aclError aclrtQueryEventStatus(aclrtEvent event, aclrtEventRecordedStatus* statu
         if (complete) {
             checker::synchronized_event(found.get());
         }
-        *status = complete ? ACL_EVENT_RECORDED_STATUS_COMPLETE
-                           : ACL_EVENT_RECORDED_STATUS_NOT_READY;
+        *status =
+            complete ? ACL_EVENT_RECORDED_STATUS_COMPLETE : ACL_EVENT_RECORDED_STATUS_NOT_READY;
     });
 }
 
@@ -407,16 +406,14 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
 
 aclError aclrtMemcpy(void* dst, size_t destMax, const void* src, size_t count,
                      aclrtMemcpyKind kind) {
-    return guarded("aclrtMemcpy", [&] {
-        copy_now("aclrtMemcpy", straight_copy(dst, destMax, src, count), kind);
-    });
+    return guarded("aclrtMemcpy",
+                   [&] { copy_now("aclrtMemcpy", straight_copy(dst, destMax, src, count), kind); });
 }
 
 aclError aclrtMemcpyAsync(void* dst, size_t destMax, const void* src, size_t count,
                           aclrtMemcpyKind kind, aclrtStream stream) {
-    return guarded("aclrtMemcpyAsync", [&] {
-        copy_later(straight_copy(dst, destMax, src, count), kind, stream);
-    });
+    return guarded("aclrtMemcpyAsync",
+                   [&] { copy_later(straight_copy(dst, destMax, src, count), kind, stream); });
 }
 
 aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
@@ -428,9 +425,8 @@ aclError aclrtMemcpy2d(void* dst, size_t dpitch, const void* src, size_t spitch,
 
 aclError aclrtMemcpy2dAsync(void* dst, size_t dpitch, const void* src, size_t spitch, size_t width,
                             size_t height, aclrtMemcpyKind kind, aclrtStream stream) {
-    return guarded("aclrtMemcpy2dAsync", [&] {
-        copy_later({dst, dpitch, src, spitch, width, height}, kind, stream);
-    });
+    return guarded("aclrtMemcpy2dAsync",
+                   [&] { copy_later({dst, dpitch, src, spitch, width, height}, kind, stream); });
 }
 
 aclError aclrtGetMemInfo(aclrtMemAttr, size_t* freeSize, size_t* totalSize) {

@@ -44,8 +44,7 @@ std::shared_ptr<capi::Tensor> tensor_of(const Operator& op, std::size_t index,
 }
 
 aclnnStatus phase_one(const Operator& op, const aclTensor* first, const aclTensor* second,
-                      const aclTensor* result, uint64_t* workspaceSize,
-                      aclOpExecutor** executor) {
+                      const aclTensor* result, uint64_t* workspaceSize, aclOpExecutor** executor) {
     return guarded_status(op.name, [&] {
         capi::require_argument(op.name, workspaceSize, "workspaceSize");
         capi::require_argument(op.name, executor, "executor");

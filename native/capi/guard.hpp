@@ -50,8 +50,8 @@ inline void require(const void* pointer, const char* name,
 }
 
 inline aclnnStatus report(const Fault& fault) noexcept {
-    const bool parameter = fault.status == Status::parameter_null ||
-                           fault.status == Status::parameter_invalid;
+    const bool parameter =
+        fault.status == Status::parameter_null || fault.status == Status::parameter_invalid;
     const bool runtime = fault.status == Status::runtime_error;
     set_recent_error(parameter ? FaultFamily::parameter
                      : runtime ? FaultFamily::runtime
@@ -97,8 +97,8 @@ aclnnStatus guarded_status(const char* function, const Body& body) noexcept {
 inline void require_argument(const char* function, const void* pointer, const char* name,
                              Status status = Status::parameter_null) {
     if (pointer == nullptr) {
-        refuse(status, std::string(function) + ": " + name +
-                           " is null; a valid pointer is expected");
+        refuse(status,
+               std::string(function) + ": " + name + " is null; a valid pointer is expected");
     }
 }
 

@@ -49,10 +49,9 @@ void ExecutorEntry::check(const void* workspace, std::uint64_t workspace_size) c
                                            std::to_string(needed) + " bytes are expected");
     }
     if (needed > workspace_size) {
-        refuse(Status::parameter_invalid,
-               std::string(operator_.name) + ": workspaceSize is " +
-                   std::to_string(workspace_size) + "; at least " + std::to_string(needed) +
-                   " bytes are expected");
+        refuse(Status::parameter_invalid, std::string(operator_.name) + ": workspaceSize is " +
+                                              std::to_string(workspace_size) + "; at least " +
+                                              std::to_string(needed) + " bytes are expected");
     }
     for (std::size_t i = 0; i < addresses_.size(); ++i) {
         if (addresses_[i] == nullptr && executor.plan().element_count > 0) {
@@ -125,9 +124,13 @@ std::shared_ptr<Stream> queue_work(aclrtStream handle, Stream::Work work) {
     return stream;
 }
 
-std::size_t live_tensor_count() { return tables().tensors.all().size(); }
+std::size_t live_tensor_count() {
+    return tables().tensors.all().size();
+}
 
-std::size_t live_event_count() { return tables().events.all().size(); }
+std::size_t live_event_count() {
+    return tables().events.all().size();
+}
 
 std::vector<std::pair<void*, std::shared_ptr<ExecutorEntry>>> live_executors() {
     return tables().executors.all();

@@ -51,7 +51,9 @@ std::string text_of(const Span& span) {
            ")";
 }
 
-void say(const std::string& text) { std::fprintf(stderr, "OpenACLNN check: %s\n", text.c_str()); }
+void say(const std::string& text) {
+    std::fprintf(stderr, "OpenACLNN check: %s\n", text.c_str());
+}
 
 std::string allocation_text(const Allocation& allocation) {
     return "[" + text_of(allocation.begin) + ", " + text_of(allocation.end()) + ")";

@@ -18,11 +18,9 @@ struct Arguments {
 };
 
 // The first fault in the order of docs/operators.md; nothing if the call is right.
-std::optional<Fault> check(const Operator& op, const Product& product,
-                                            const Arguments& arguments);
+std::optional<Fault> check(const Operator& op, const Product& product, const Arguments& arguments);
 
 // A call's result as its inputs decide it; nothing can be said of inputs with a fault.
-DataType result_type(const Operator& op, const Product& product, DataType first,
-                                      DataType second);
+DataType result_type(const Operator& op, const Product& product, DataType first, DataType second);
 
 }  // namespace openaclnn

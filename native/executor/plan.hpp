@@ -34,8 +34,7 @@ struct Plan {
 };
 
 // For arguments that passed the checks.
-Plan make_plan(const Operator& op, const Product& product,
-                                const Arguments& arguments);
+Plan make_plan(const Operator& op, const Product& product, const Arguments& arguments);
 
 // Runs the plan, on several threads if it is long. Returns when it is done.
 void execute(const Plan& plan);

@@ -15,6 +15,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 namespace openaclnn {
 namespace {
@@ -41,6 +42,20 @@ class ThreadPool {
         done_.wait(lock, [&job] { return job.helpers_running == 0; });
     }
 
+    // Ends the workers, after what they are doing; callers do without them from then on.
+    void close() {
+        std::vector<std::thread> workers;
+        {
+            const std::lock_guard lock(mutex_);
+            closed_ = true;
+            workers.swap(workers_);
+        }
+        wake_.notify_all();
+        for (std::thread& worker : workers) {
+            worker.join();
+        }
+    }
+
   private:
     // A call that workers may join until enough have, or until its caller has finished.
     struct Job {
@@ -51,20 +66,22 @@ class ThreadPool {
     };
 
     void start_workers(int count) {
-        while (workers_ < count) {
+        while (!closed_ && static_cast<int>(workers_.size()) < count) {
             try {
-                std::thread([this] { serve(); }).detach();
+                workers_.emplace_back([this] { serve(); });
             } catch (const std::system_error&) {
                 return;  // no more threads to be had: callers do without
             }
-            ++workers_;
         }
     }
 
     void serve() {
         std::unique_lock lock(mutex_);
         for (;;) {
-            wake_.wait(lock, [this] { return !jobs_.empty(); });
+            wake_.wait(lock, [this] { return closed_ || !jobs_.empty(); });
+            if (closed_) {
+                return;
+            }
             Job& job = *jobs_.front();
             if (--job.helpers_wanted == 0) {
                 jobs_.pop_front();
@@ -83,11 +100,21 @@ class ThreadPool {
     std::condition_variable wake_;
     std::condition_variable done_;
     std::deque<Job*> jobs_;
-    int workers_ = 0;
+    std::vector<std::thread> workers_;
+    bool closed_ = false;
 };
 
-// Never destroyed: its threads may still be waiting when the process ends.
+// Never destroyed: a call may still be going on when the process ends.
 std::atomic<ThreadPool*> pool{nullptr};
+
+// Ends the threads with the process, so that leak checkers find none of their memory.
+struct AtExit {
+    ~AtExit() {
+        if (ThreadPool* const existing = pool.load(std::memory_order_acquire)) {
+            existing->close();
+        }
+    }
+} at_exit;
 
 ThreadPool& the_pool() {
     ThreadPool* existing = pool.load(std::memory_order_acquire);

@@ -1,5 +1,8 @@
 #include "runtime/device.hpp"
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -17,10 +20,24 @@ namespace {
 struct Context {
     explicit Context(std::int32_t on_device) : device(on_device) {}
 
+    // A forked child gets one of its own: the parent's is the parent's.
+    std::shared_ptr<Stream> default_stream() {
+        const std::lock_guard lock(mutex_);
+        if (process_ != getpid()) {
+            process_ = getpid();
+            default_stream_ = std::make_shared<Stream>();
+        }
+        return default_stream_;
+    }
+
     const std::int32_t device;
-    const std::shared_ptr<Stream> default_stream = std::make_shared<Stream>();
     std::atomic<void*> handle{nullptr};
     std::atomic<bool> alive{true};
+
+  private:
+    std::mutex mutex_;
+    pid_t process_ = getpid();
+    std::shared_ptr<Stream> default_stream_ = std::make_shared<Stream>();
 };
 
 // A stream that a client created, and the context that it was created on.
@@ -77,7 +94,7 @@ std::shared_ptr<Context> current_or_throw() {
 }
 
 std::vector<std::shared_ptr<Stream>> streams_of(const std::shared_ptr<Context>& context) {
-    std::vector<std::shared_ptr<Stream>> streams = {context->default_stream};
+    std::vector<std::shared_ptr<Stream>> streams = {context->default_stream()};
     for (const auto& [handle, created] : all().streams.all()) {
         if (created->context == context) {
             streams.push_back(created->stream);
@@ -183,7 +200,9 @@ void reset_device_by_force(std::int32_t device) {
     }
 }
 
-std::int32_t current_device() { return current_or_throw()->device; }
+std::int32_t current_device() {
+    return current_or_throw()->device;
+}
 
 void* create_context(std::int32_t device) {
     check_device(device);
@@ -216,7 +235,9 @@ void set_current_context(void* handle) {
     current = std::move(context);
 }
 
-void* current_context() { return current_or_throw()->handle; }
+void* current_context() {
+    return current_or_throw()->handle;
+}
 
 void* create_stream() {
     auto created = std::make_shared<CreatedStream>();
@@ -230,11 +251,13 @@ void destroy_stream(void* handle) {
     created->stream->synchronize();
 }
 
-void destroy_stream_by_force(void* handle) { take_stream(handle)->stream->abort(); }
+void destroy_stream_by_force(void* handle) {
+    take_stream(handle)->stream->abort();
+}
 
 std::shared_ptr<Stream> find_stream(const void* handle) {
     if (handle == nullptr) {
-        return current_or_throw()->default_stream;
+        return current_or_throw()->default_stream();
     }
     const std::shared_ptr<CreatedStream> created = all().streams.find(handle);
     if (created == nullptr) {
@@ -249,13 +272,13 @@ std::shared_ptr<Stream> find_stream_for_work(const void* handle) {
         return find_stream(handle);
     }
     const std::lock_guard lock(all().mutex);
-    return default_context(0)->default_stream;
+    return default_context(0)->default_stream();
 }
 
 bool synchronize_device(const Deadline& deadline) {
     const std::int32_t device = current_device();
     for (const auto& [handle, context] : all().contexts.all()) {
-        if (context->device == device && !context->default_stream->synchronize(deadline)) {
+        if (context->device == device && !context->default_stream()->synchronize(deadline)) {
             return false;
         }
     }

@@ -80,7 +80,9 @@ bool Event::wait_for(std::uint64_t record, const Deadline& deadline,
 
 void Event::wake_waiters() {
     // Taking the lock orders this after a waiter's last look.
-    { const std::lock_guard lock(shared().mutex); }
+    {
+        const std::lock_guard lock(shared().mutex);
+    }
     shared().changed.notify_all();
 }
 

@@ -77,8 +77,7 @@ void* allocate(std::size_t size, MemoryKind kind) {
     }
     std::size_t rounded = 0;
     void* pointer = nullptr;
-    if (size <= machine_memory() &&
-        !__builtin_add_overflow(size, kAlignment - 1, &rounded)) {
+    if (size <= machine_memory() && !__builtin_add_overflow(size, kAlignment - 1, &rounded)) {
         pointer = std::aligned_alloc(kAlignment, rounded / kAlignment * kAlignment);
     }
     if (pointer == nullptr) {
@@ -110,9 +109,8 @@ void release(void* pointer, MemoryKind kind) {
             refuse("the pointer was not allocated here, or has been freed already");
         }
         if (found->second.kind != kind) {
-            refuse(kind == MemoryKind::device
-                       ? "the pointer is host memory; use aclrtFreeHost"
-                       : "the pointer is device memory; use aclrtFree");
+            refuse(kind == MemoryKind::device ? "the pointer is host memory; use aclrtFreeHost"
+                                              : "the pointer is device memory; use aclrtFree");
         }
         all.freed.push_back(found->second);
         if (all.freed.size() > kFreedToRemember) {
@@ -175,10 +173,8 @@ void check_copy(const Copy& copy, CopyKind kind) {
         return;
     }
     const bool any = kind == CopyKind::any;
-    const bool to_device =
-        kind == CopyKind::host_to_device || kind == CopyKind::device_to_device;
-    const bool from_device =
-        kind == CopyKind::device_to_host || kind == CopyKind::device_to_device;
+    const bool to_device = kind == CopyKind::host_to_device || kind == CopyKind::device_to_device;
+    const bool from_device = kind == CopyKind::device_to_host || kind == CopyKind::device_to_device;
     check_range("dst", copy.to, extent(copy.to_pitch, copy.width, copy.height), to_device, any);
     check_range("src", copy.from, extent(copy.from_pitch, copy.width, copy.height), from_device,
                 any);

@@ -39,8 +39,7 @@ Reports& reports() {
 }
 
 [[noreturn]] void throw_not_subscribed(const std::string& who) {
-    throw RuntimeFault{RuntimeError::stream_no_callback,
-                       who + "; call aclrtSubscribeReport first"};
+    throw RuntimeFault{RuntimeError::stream_no_callback, who + "; call aclrtSubscribeReport first"};
 }
 
 // Looked for with the lock held.
@@ -83,8 +82,7 @@ void subscribe(std::uint64_t thread, Stream& stream) {
 void unsubscribe(std::uint64_t thread, Stream& stream) {
     const std::lock_guard lock(reports().mutex);
     const auto found = reports().subscribers.find(thread);
-    if (thread == 0 || stream.callback_thread != thread ||
-        found == reports().subscribers.end()) {
+    if (thread == 0 || stream.callback_thread != thread || found == reports().subscribers.end()) {
         throw_not_subscribed("the thread has not subscribed to the stream");
     }
     stream.callback_thread = 0;

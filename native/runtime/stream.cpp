@@ -170,21 +170,37 @@ Stream::~Stream() {
     }
 }
 
-std::uint64_t Stream::enqueue(Work work) { return queue().push(std::move(work)); }
+std::uint64_t Stream::enqueue(Work work) {
+    return queue().push(std::move(work));
+}
 
-std::uint64_t Stream::do_or_enqueue(Work work) { return queue().do_or_push(std::move(work)); }
+std::uint64_t Stream::do_or_enqueue(Work work) {
+    return queue().do_or_push(std::move(work));
+}
 
-std::uint64_t Stream::completed() const { return queue().completed(); }
+std::uint64_t Stream::completed() const {
+    return queue().completed();
+}
 
-bool Stream::idle() const { return queue().idle(); }
+bool Stream::idle() const {
+    return queue().idle();
+}
 
-bool Stream::synchronize(const Deadline& deadline) { return queue().wait_for_all(deadline); }
+bool Stream::synchronize(const Deadline& deadline) {
+    return queue().wait_for_all(deadline);
+}
 
-void Stream::abort() { queue().abort(); }
+void Stream::abort() {
+    queue().abort();
+}
 
-bool Stream::aborting() const { return queue_->aborting(); }
+bool Stream::aborting() const {
+    return queue_->aborting();
+}
 
-bool Stream::on_own_thread() const { return queue_->on_own_thread(); }
+bool Stream::on_own_thread() const {
+    return queue_->on_own_thread();
+}
 
 void Stream::wait_event(std::shared_ptr<Event> event) {
     const std::uint64_t record = event->record_to_wait_for();
