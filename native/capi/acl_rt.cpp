@@ -73,7 +73,7 @@ void copy_now(const char* function, const Copy& copy, aclrtMemcpyKind kind) {
 
 void copy_later(const Copy& copy, aclrtMemcpyKind kind, aclrtStream stream) {
     check_copy(copy, copy_kind(kind));
-    capi::queue_work(stream, [copy] { do_copy(copy); });
+    capi::queue_work(stream, *find_stream_for_work(stream), [copy] { do_copy(copy); });
 }
 
 void allocate_into(void** pointer, std::size_t size, MemoryKind kind, const char* name) {
@@ -400,7 +400,8 @@ aclError aclrtMemsetAsync(void* devPtr, size_t maxCount, int32_t value, size_t c
                           aclrtStream stream) {
     return guarded("aclrtMemsetAsync", [&] {
         check_fill(devPtr, maxCount, count);
-        capi::queue_work(stream, [devPtr, value, count] { fill(devPtr, value, count); });
+        capi::queue_work(stream, *find_stream_for_work(stream),
+                         [devPtr, value, count] { fill(devPtr, value, count); });
     });
 }
 

@@ -70,37 +70,40 @@ aclnnStatus phase_one(const Operator& op, const aclTensor* first, const aclTenso
     });
 }
 
-std::shared_ptr<ExecutorEntry> take_run(const Operator& op, aclOpExecutor* handle) {
-    std::shared_ptr<ExecutorEntry> entry = capi::find_executor(handle);
-    const bool known = entry != nullptr;
-    if (known && !entry->executor.repeatable()) {
-        entry = capi::remove_executor(handle);  // null if another thread was first
+[[noreturn]] void refuse_executor(const Operator& op) {
+    refuse(Status::inner_null, std::string(op.name) +
+                                   ": executor is not a live one; it has been run and is not "
+                                   "repeatable, or has been destroyed");
+}
+
+// What a run does. The addresses of a repeatable executor may change before it is done.
+Stream::Work work_of(const std::shared_ptr<ExecutorEntry>& entry) {
+    if (entry->executor.repeatable()) {
+        return [plan = entry->executor.plan()] { execute(plan); };
     }
-    if (entry == nullptr) {
-        refuse(Status::inner_null, std::string(op.name) +
-                                       ": executor is not a live one; it has been run and is not "
-                                       "repeatable, or has been destroyed");
-    }
-    return entry;
+    return [entry] { execute(entry->executor.plan()); };
 }
 
 aclnnStatus phase_two(const Operator& op, const void* workspace, uint64_t workspaceSize,
                       aclOpExecutor* executor, aclrtStream stream) {
     return guarded_status(op.name, [&] {
         capi::require_argument(op.name, executor, "executor");
-        const std::shared_ptr<ExecutorEntry> known = capi::find_executor(executor);
-        if (known != nullptr) {
-            known->check(workspace, workspaceSize);
+        const std::shared_ptr<ExecutorEntry> entry = capi::find_executor(executor);
+        if (entry == nullptr) {
+            refuse_executor(op);
         }
+        entry->check(workspace, workspaceSize);
         // A stream that is not alive is found out before the executor is used up.
-        find_stream_for_work(stream);
-        const std::shared_ptr<ExecutorEntry> entry = take_run(op, executor);
+        const std::shared_ptr<Stream> target = find_stream_for_work(stream);
+        Stream::Work work = work_of(entry);
+        if (!entry->executor.repeatable() && capi::remove_executor(executor) == nullptr) {
+            refuse_executor(op);  // another thread was first
+        }
         entry->executor.begin_run();
-        const std::shared_ptr<Stream> target =
-            capi::queue_work(stream, [plan = entry->executor.plan()] { execute(plan); });
         if (checker::enabled()) {
             checker::queued(op.name, entry->spans(), target->id());
         }
+        capi::queue_work(stream, *target, std::move(work));
     });
 }
 

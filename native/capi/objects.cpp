@@ -114,14 +114,12 @@ void remove_event(const void* handle) {
     }
 }
 
-std::shared_ptr<Stream> queue_work(aclrtStream handle, Stream::Work work) {
-    std::shared_ptr<Stream> stream = find_stream_for_work(handle);
+void queue_work(aclrtStream handle, Stream& stream, Stream::Work work) {
     if (handle == nullptr) {
-        stream->do_or_enqueue(std::move(work));
+        stream.do_or_enqueue(std::move(work));
     } else {
-        stream->enqueue(std::move(work));
+        stream.enqueue(std::move(work));
     }
-    return stream;
 }
 
 std::size_t live_tensor_count() {

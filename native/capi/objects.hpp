@@ -67,9 +67,9 @@ aclrtEvent insert_event(std::shared_ptr<Event> event);
 std::shared_ptr<Event> find_event(const void* handle);
 void remove_event(const void* handle);
 
-// Queues work on a stream; on a default stream, does it at once if nothing is queued there. Gives
-// the stream.
-std::shared_ptr<Stream> queue_work(aclrtStream handle, Stream::Work work);
+// Queues work on the stream of a handle; on a default stream (null), does it at once if nothing is
+// queued there.
+void queue_work(aclrtStream handle, Stream& stream, Stream::Work work);
 
 // What is alive, for the account at the end.
 std::size_t live_tensor_count();

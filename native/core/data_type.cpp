@@ -49,11 +49,22 @@ const Description* describe(DataType type) {
     return found == std::end(kDescriptions) ? nullptr : found;
 }
 
+// Sizes by enumerator, from -1 on: asked for in every call.
+constexpr int kSizes = 43;
+constexpr std::array<std::int8_t, kSizes> size_table() {
+    std::array<std::int8_t, kSizes> sizes{};
+    for (const Description& description : kDescriptions) {
+        sizes[static_cast<int>(description.type) + 1] = static_cast<std::int8_t>(description.size);
+    }
+    return sizes;
+}
+
 }  // namespace
 
 std::int64_t size_of(DataType type) {
-    const Description* description = describe(type);
-    return description == nullptr ? 0 : description->size;
+    static constexpr std::array<std::int8_t, kSizes> kTable = size_table();
+    const int index = static_cast<int>(type) + 1;
+    return index >= 0 && index < kSizes ? kTable[index] : 0;
 }
 
 std::string name_of(DataType type) {

@@ -93,13 +93,28 @@ std::vector<Term> terms_of(const TensorView& view, std::int64_t unit) {
 }
 
 bool is_empty(const TensorView& view) {
-    return element_count(view.shape) == 0;
+    return std::find(view.shape.begin(), view.shape.end(), 0) != view.shape.end();
+}
+
+// Whether each stride steps over all that the later dimensions reach, as in most layouts.
+bool is_nested(const TensorView& view) {
+    std::int64_t reach = 0;
+    for (std::size_t i = view.shape.size(); i-- > 0;) {
+        if (view.shape[i] == 1) {
+            continue;
+        }
+        if (view.strides[i] <= reach) {
+            return false;
+        }
+        reach += view.strides[i] * (view.shape[i] - 1);
+    }
+    return true;
 }
 
 }  // namespace
 
 Overlap self_overlap(const TensorView& view) {
-    if (is_empty(view)) {
+    if (is_empty(view) || is_nested(view)) {
         return Overlap::none;
     }
     std::vector<Term> dimensions = terms_of(view, 1);
@@ -136,15 +151,14 @@ Overlap self_overlap(const TensorView& view) {
     return Overlap::none;
 }
 
-Overlap mutual_overlap(const TensorView& first, const TensorView& second) {
+Overlap mutual_overlap(const TensorView& first, const ByteRange& first_range,
+                       const TensorView& second, const ByteRange& second_range) {
     if (is_empty(first) || is_empty(second)) {
         return Overlap::none;
     }
     const auto address = [](const TensorView& view) {
         return Wide{reinterpret_cast<std::intptr_t>(view.data)};
     };
-    const ByteRange first_range = *byte_range(first);
-    const ByteRange second_range = *byte_range(second);
     if (address(first) + first_range.end <= address(second) + second_range.begin ||
         address(second) + second_range.end <= address(first) + first_range.begin) {
         return Overlap::none;

@@ -16,8 +16,9 @@ enum class Overlap {
 // exist.
 Overlap self_overlap(const TensorView& view);
 
-// Whether the two views have a byte in common. Both byte_ranges must exist.
-Overlap mutual_overlap(const TensorView& first, const TensorView& second);
+// Whether the two views, of these byte_ranges, have a byte in common.
+Overlap mutual_overlap(const TensorView& first, const ByteRange& first_range,
+                       const TensorView& second, const ByteRange& second_range);
 
 // Whether every index leads to the same element in both: same address, type size, shape, strides.
 bool same_elements(const TensorView& first, const TensorView& second);

@@ -45,8 +45,8 @@ class Check {
           rules_(op.rules_of(product.series)),
           views_{arguments.first, arguments.second, arguments.result} {}
 
-    std::optional<Fault> run() const {
-        using Step = std::optional<Fault> (Check::*)() const;
+    std::optional<Fault> run() {
+        using Step = std::optional<Fault> (Check::*)();
         for (const Step step : {&Check::tensors, &Check::support, &Check::types, &Check::type_rule,
                                 &Check::ranks, &Check::shapes, &Check::extents, &Check::overlaps}) {
             std::optional<Fault> fault = (this->*step)();
@@ -80,7 +80,7 @@ class Check {
         return fault(Status::parameter_invalid, i, text, Fault::Kind::type);
     }
 
-    std::optional<Fault> tensors() const {
+    std::optional<Fault> tensors() {
         for (std::size_t i = 0; i < 3; ++i) {
             if (views_[i] == nullptr) {
                 return fault(Status::parameter_null, i, " is null; a tensor is expected");
@@ -89,7 +89,7 @@ class Check {
         return std::nullopt;
     }
 
-    std::optional<Fault> support() const {
+    std::optional<Fault> support() {
         if (!rules_.types.empty()) {
             return std::nullopt;
         }
@@ -103,7 +103,7 @@ class Check {
                      "the operator is not supported on this product; it is on " + supported);
     }
 
-    std::optional<Fault> types() const {
+    std::optional<Fault> types() {
         for (std::size_t i = 0; i < 3; ++i) {
             if (!rules_.types.contains(views_[i]->type)) {
                 return invalid_type(i, " has type " + type_text(views_[i]->type) +
@@ -114,7 +114,7 @@ class Check {
         return std::nullopt;
     }
 
-    std::optional<Fault> type_rule() const {
+    std::optional<Fault> type_rule() {
         const DataType first = views_[0]->type;
         const DataType second = views_[1]->type;
         const DataType result = views_[2]->type;
@@ -155,7 +155,7 @@ class Check {
                                    types_text(rules_.types));
     }
 
-    std::optional<Fault> ranks() const {
+    std::optional<Fault> ranks() {
         for (std::size_t i = 0; i < 3; ++i) {
             if (views_[i]->shape.size() > kMostDimensions) {
                 return invalid(i, " has shape " + shape_text(views_[i]->shape) + " of rank " +
@@ -166,11 +166,9 @@ class Check {
         return std::nullopt;
     }
 
-    std::optional<Fault> shapes() const {
-        return rules_.broadcast ? broadcast_shapes() : equal_shapes();
-    }
+    std::optional<Fault> shapes() { return rules_.broadcast ? broadcast_shapes() : equal_shapes(); }
 
-    std::optional<Fault> equal_shapes() const {
+    std::optional<Fault> equal_shapes() {
         for (std::size_t i = 1; i < 3; ++i) {
             if (!same_shape(*views_[i], *views_[0])) {
                 return invalid(i, " has shape " + shape_text(views_[i]->shape) + " but " +
@@ -181,7 +179,7 @@ class Check {
         return std::nullopt;
     }
 
-    std::optional<Fault> broadcast_shapes() const {
+    std::optional<Fault> broadcast_shapes() {
         const auto& first = views_[0]->shape;
         const auto& second = views_[1]->shape;
         const std::size_t rank = std::max(first.size(), second.size());
@@ -206,20 +204,22 @@ class Check {
         return std::nullopt;
     }
 
-    std::optional<Fault> extents() const {
+    std::optional<Fault> extents() {
         for (std::size_t i = 0; i < 3; ++i) {
-            if (!byte_range(*views_[i]).has_value()) {
+            const std::optional<ByteRange> range = byte_range(*views_[i]);
+            if (!range.has_value()) {
                 return invalid(i, " with shape " + shape_text(views_[i]->shape) + ", strides " +
                                       shape_text(views_[i]->strides) + " and offset " +
                                       std::to_string(views_[i]->offset) +
                                       " reaches past what 64-bit offsets can hold; "
                                       "smaller extents, strides or offset are expected");
             }
+            ranges_[i] = *range;
         }
         return std::nullopt;
     }
 
-    std::optional<Fault> overlaps() const {
+    std::optional<Fault> overlaps() {
         const TensorView& result = *views_[2];
         const Overlap own = self_overlap(result);
         if (own != Overlap::none) {
@@ -232,7 +232,7 @@ class Check {
             if (unset || same_elements(result, *views_[i])) {
                 continue;
             }
-            const Overlap shared = mutual_overlap(result, *views_[i]);
+            const Overlap shared = mutual_overlap(result, ranges_[2], *views_[i], ranges_[i]);
             if (shared != Overlap::none) {
                 return invalid(2, certainty(shared) + " with " + argument(i) +
                                       " but is not exactly the same view; use memory of its own, "
@@ -250,6 +250,7 @@ class Check {
     const Product& product_;
     const ProductRules& rules_;
     std::array<const TensorView*, 3> views_;
+    std::array<ByteRange, 3> ranges_;  // known after extents()
 };
 
 }  // namespace

@@ -213,7 +213,8 @@ Plan make_plan(const Operator& op, const Product& product, const Arguments& argu
     plan.rank = std::max(rank, 2);
     const int missing = plan.rank - rank;
     for (int i = 0; i < plan.rank; ++i) {
-        const Dimension dimension = i < missing ? Dimension{1, {0, 0, 0}} : dimensions[i - missing];
+        // Of columns that are missing, any stride will do; 1 is the quick one.
+        const Dimension dimension = i < missing ? Dimension{1, {1, 1, 1}} : dimensions[i - missing];
         plan.shape[i] = dimension.extent;
         for (int operand = 0; operand < Plan::kOperands; ++operand) {
             plan.strides[operand][i] = dimension.strides[operand];

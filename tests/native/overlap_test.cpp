@@ -74,7 +74,9 @@ int main() {
                 shared = shared || (at % 2 == 0 && numbers.contains(at / 2));
             }
         }
-        CHECK((mutual_overlap(first.view(memory), second.view(memory + bytes)) == Overlap::some) ==
+        const TensorView one = first.view(memory);
+        const TensorView other = second.view(memory + bytes);
+        CHECK((mutual_overlap(one, *byte_range(one), other, *byte_range(other)) == Overlap::some) ==
               shared);
         overlapping += shared ? 1 : 0;
     }
