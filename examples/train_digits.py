@@ -18,8 +18,8 @@ from pathlib import Path
 
 import torch
 from safetensors.torch import save_file
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
+from sklearn.datasets import load_digits  # type: ignore[import-untyped]
+from sklearn.model_selection import train_test_split  # type: ignore[import-untyped]
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -72,7 +72,7 @@ def capture(network: Network, pixels: Tensor, labels: Tensor) -> dict[str, Tenso
     silu_input, silu_output, sigmoid_output, scores = network.activations(pixels)
     silu_output.retain_grad()
     sigmoid_output.retain_grad()
-    functional.cross_entropy(scores, labels).backward()
+    functional.cross_entropy(scores, labels).backward()  # type: ignore[no-untyped-call]
     network.zero_grad()
     assert silu_output.grad is not None
     assert sigmoid_output.grad is not None
@@ -102,7 +102,7 @@ def train() -> dict[str, dict[str, Tensor]]:
             captured["bfloat16"] = capture(halved, pixels.to(torch.bfloat16), labels)
         optimizer.zero_grad()
         loss = functional.cross_entropy(network(pixels), labels)
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         if step % 60 == 0:
             with torch.no_grad():

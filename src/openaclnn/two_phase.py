@@ -63,7 +63,8 @@ class Executor:
             stream: Where to queue the work; without one, this call does it and waits.
 
         Raises:
-            AclnnParameterError: The workspace is too small or no writable buffer.
+            AclnnParameterError: The workspace is too small or no writable buffer; the stream is
+                none.
             AclnnError: The executor has been run and is not repeatable: status 561103.
             RuntimeError: The stream belongs to a parent process.
 
@@ -71,8 +72,12 @@ class Executor:
         self._check_workspace(workspace)
         if stream is None:
             self._native.run()
-        else:
+        elif isinstance(stream, Stream):
             stream.run(self._native, self._holder)
+        else:
+            Argument(self._operator, "stream").refuse_type(
+                f"is a {type(stream).__qualname__}; an openaclnn.Stream or None is accepted"
+            )
 
     def _check_workspace(self, workspace: Any) -> None:
         size = self._native.workspace_size

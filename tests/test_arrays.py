@@ -1,0 +1,426 @@
+"""The kinds of arrays that come in go out, on the memory that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+import openaclnn as oa
+
+Array = NDArray[Any]
+
+CALLS: dict[str, Callable[..., Any]] = {
+    "silu": oa.silu_backward,
+    "sigmoid": oa.sigmoid_backward,
+}
+OPERATORS = pytest.mark.parametrize("operator", CALLS)
+NUMPY_TYPES = [np.float32, np.float16, ml_dtypes.bfloat16]
+WIDE_TYPES = [np.float64, np.complex64, np.complex128]
+TORCH_TYPES = {
+    torch.float32: np.float32,
+    torch.float16: np.float16,
+    torch.float64: np.float64,
+    torch.complex64: np.complex64,
+    torch.complex128: np.complex128,
+}
+
+
+def sample(dtype: Any = np.float32, shape: tuple[int, ...] = (7, 11)) -> tuple[Array, Array]:
+    """A gradient, and a second input between 0 and 1."""
+    rng = np.random.default_rng(80)
+    return rng.normal(size=shape).astype(dtype), rng.uniform(0, 1, shape).astype(dtype)
+
+
+def expected(operator: str, g: Array, second: Array) -> Array:
+    """The formula as it is written, in double precision."""
+    wide = np.complex128 if g.dtype.kind == "c" else np.float64
+    g, v = g.astype(wide), second.astype(wide)
+    if operator == "sigmoid":
+        return g * np.conj(v * (1 - v))
+    sigma = 1 / (1 + np.exp(-v))
+    return g * sigma * (1 + v - v * sigma)
+
+
+def assert_right(operator: str, result: Array, g: Array, second: Array) -> None:
+    eps = float(ml_dtypes.finfo(result.dtype).eps)
+    wide = result.astype(np.complex128 if result.dtype.kind == "c" else np.float64)
+    np.testing.assert_allclose(wide, expected(operator, g, second), rtol=4 * eps, atol=4 * eps)
+
+
+class Exported:
+    """An array that can do nothing but export DLPack, as its first version asked for it."""
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self.device: tuple[int, int] = array.__dlpack_device__()
+
+    def __dlpack__(self, stream: None = None) -> Any:
+        return self._array.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+
+class ExportedReadOnly(Exported):
+    """One that passes on what a newer importer asks for, so that it may be read-only."""
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        return self._array.__dlpack__(**asked)
+
+
+# NumPy
+
+
+@OPERATORS
+@pytest.mark.parametrize("dtype", NUMPY_TYPES, ids=lambda t: t.__name__)
+def test_numpy_arrays_give_numpy_arrays(operator: str, dtype: Any) -> None:
+    g, second = sample(dtype)
+    result = CALLS[operator](g, second)
+    assert type(result) is np.ndarray
+    assert (result.dtype, result.shape) == (np.dtype(dtype), (7, 11))
+    assert result.flags.owndata
+    assert result.flags.writeable
+    assert_right(operator, result, g, second)
+
+
+@pytest.mark.parametrize("dtype", WIDE_TYPES, ids=lambda t: t.__name__)
+def test_sigmoid_of_wide_and_complex_numpy_arrays(dtype: Any) -> None:
+    g, y = sample(dtype)
+    y = y + (0.25j if y.dtype.kind == "c" else 0)
+    result = oa.sigmoid_backward(g, y.astype(dtype))
+    assert result.dtype == dtype
+    assert_right("sigmoid", result, g, y)
+
+
+@OPERATORS
+def test_out_is_written_and_returned(operator: str) -> None:
+    g, second = sample()
+    out = np.full_like(g, 9)
+    assert CALLS[operator](g, second, out=out) is out
+    assert_right(operator, out, g, second)
+
+
+@OPERATORS
+def test_inputs_are_not_changed(operator: str) -> None:
+    g, second = sample()
+    before = g.copy(), second.copy()
+    CALLS[operator](g, second)
+    CALLS[operator](g, second, out=np.empty_like(g))
+    np.testing.assert_array_equal(g, before[0])
+    np.testing.assert_array_equal(second, before[1])
+
+
+@OPERATORS
+def test_result_is_laid_out_like_the_second_input(operator: str) -> None:
+    g, second = sample(shape=(2, 3, 4, 5))
+    channels_last = np.ascontiguousarray(second.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    result = CALLS[operator](g, channels_last)
+    assert result.strides == channels_last.strides
+    fortran = np.asfortranarray(second)
+    assert CALLS[operator](g, fortran).flags.f_contiguous
+    assert CALLS[operator](g, second[:, ::2].repeat(2, 1)[:, :3]).flags.c_contiguous
+
+
+@OPERATORS
+def test_result_of_an_expanded_input_has_memory_for_every_element(operator: str) -> None:
+    g, _ = sample()
+    second = np.broadcast_to(np.float32(0.25), g.shape)
+    result = CALLS[operator](g, second)
+    assert 0 not in result.strides
+    assert_right(operator, result, g, second)
+
+
+@OPERATORS
+@pytest.mark.parametrize("dtype", NUMPY_TYPES, ids=lambda t: t.__name__)
+def test_rank_zero_arrays_and_scalars(operator: str, dtype: Any) -> None:
+    scalars = np.array(2, dtype)[()], np.array(0.25, dtype)[()]
+    arrays = np.array(2, dtype), np.array(0.25, dtype)
+    for inputs in (scalars, arrays, (scalars[0], arrays[1]), (arrays[0], scalars[1])):
+        result = CALLS[operator](*inputs)
+        assert result.shape == ()
+        assert result.dtype == dtype
+        assert_right(operator, result, *arrays)
+    out = np.zeros((), dtype)
+    assert CALLS[operator](*scalars, out=out) is out
+    assert_right(operator, out, *arrays)
+
+
+@OPERATORS
+def test_read_only_inputs_are_fine(operator: str) -> None:
+    g, second = sample()
+    g.flags.writeable = second.flags.writeable = False
+    result = CALLS[operator](g, second)
+    assert result.flags.writeable
+    assert_right(operator, result, g, second)
+
+
+@OPERATORS
+def test_numpy_subclasses_are_taken_as_arrays(operator: str) -> None:
+    class Tagged(np.ndarray):
+        pass
+
+    g, second = sample()
+    tagged = CALLS[operator](g.view(Tagged), second.view(Tagged))
+    assert type(tagged) is np.ndarray
+    assert_right(operator, tagged, g, second)
+    out = np.zeros_like(g).view(Tagged)
+    assert CALLS[operator](g, second, out=out) is out
+    assert_right(operator, np.asarray(out), g, second)
+
+
+def test_large_inputs_are_not_copied(run_python: Callable[..., str]) -> None:
+    code = """
+import resource
+import numpy as np, torch, ml_dtypes
+import openaclnn as oa
+count = 60_000_000
+arrays = [np.full(count, 0.25, ml_dtypes.bfloat16) for _ in range(3)]
+tensors = [torch.from_numpy(a.view(np.uint16)).view(torch.bfloat16) for a in arrays]
+oa.silu_backward(*(a[:100_000] for a in arrays[:2]))
+oa.silu_backward(*(t[:100_000] for t in tensors[:2]))
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+before = peak()
+oa.silu_backward(arrays[0], arrays[1], out=arrays[2])
+oa.silu_backward(tensors[0], tensors[1], out=tensors[2])
+_, executor = oa.silu_backward_get_workspace_size(*tensors)
+executor.run()
+print(peak() - before)
+"""
+    assert int(run_python(code)) < 60_000_000  # half of one array
+
+
+# PyTorch
+
+
+@OPERATORS
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_pytorch_tensors_give_pytorch_tensors(operator: str, dtype: torch.dtype) -> None:
+    g, second = (torch.from_numpy(array).to(dtype) for array in sample())
+    result = CALLS[operator](g, second)
+    assert type(result) is torch.Tensor
+    assert (result.dtype, result.shape) == (dtype, g.shape)
+    eps = torch.finfo(dtype).eps
+    wide = torch.from_numpy(expected(operator, g.double().numpy(), second.double().numpy()))
+    torch.testing.assert_close(result.double(), wide, rtol=4 * eps, atol=4 * eps)
+
+
+@pytest.mark.parametrize("dtype", TORCH_TYPES, ids=str)
+def test_pytorch_and_numpy_give_the_same_bits(dtype: torch.dtype) -> None:
+    g, y = sample(TORCH_TYPES[dtype])
+    result = oa.sigmoid_backward(torch.from_numpy(g), torch.from_numpy(y))
+    assert result.dtype == dtype
+    np.testing.assert_array_equal(result.numpy(), oa.sigmoid_backward(g, y))
+
+
+@OPERATORS
+def test_bfloat16_of_pytorch_and_of_ml_dtypes_is_the_same(operator: str) -> None:
+    g, second = sample(ml_dtypes.bfloat16, (100, 70))
+    tensors = [torch.from_numpy(a.view(np.uint16)).view(torch.bfloat16) for a in (g, second)]
+    result = CALLS[operator](*tensors)
+    np.testing.assert_array_equal(
+        result.view(torch.uint16).numpy(), CALLS[operator](g, second).view(np.uint16)
+    )
+    assert_right(operator, CALLS[operator](g, second), g, second)
+
+
+@OPERATORS
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_pytorch_result_is_written_where_it_lies(operator: str, dtype: torch.dtype) -> None:
+    g, second = (torch.from_numpy(array).to(dtype) for array in sample())
+    store = torch.full((20, 30), 9, dtype=dtype)
+    out = store[3:10, 4:26:2]
+    assert CALLS[operator](g, second, out=out) is out
+    wanted = torch.full((20, 30), 9, dtype=dtype)
+    wanted[3:10, 4:26:2] = CALLS[operator](g, second)
+    assert torch.equal(store, wanted)
+
+
+@OPERATORS
+def test_pytorch_result_on_numpy_memory(operator: str) -> None:
+    g, second = sample()
+    memory = np.zeros_like(g)
+    CALLS[operator](*map(torch.from_numpy, (g, second)), out=torch.from_numpy(memory))
+    assert_right(operator, memory, g, second)
+
+
+@OPERATORS
+def test_pytorch_result_keeps_the_memory_format(operator: str) -> None:
+    g, second = (torch.from_numpy(array) for array in sample(shape=(2, 3, 4, 5)))
+    last = second.to(memory_format=torch.channels_last)
+    result = CALLS[operator](g, last)
+    assert result.is_contiguous(memory_format=torch.channels_last)
+    assert torch.equal(result, CALLS[operator](g, second))
+    expanded = CALLS[operator](g, second[:1].expand(2, 3, 4, 5))
+    assert 0 not in expanded.stride()
+
+
+@OPERATORS
+def test_pytorch_rank_zero(operator: str) -> None:
+    result = CALLS[operator](torch.tensor(2.0), torch.tensor(0.25))
+    assert result.shape == ()
+    assert_right(operator, result.numpy(), np.array(2.0), np.array(0.25))
+
+
+@OPERATORS
+def test_pytorch_views_with_an_offset(operator: str) -> None:
+    g, second = (torch.from_numpy(array) for array in sample(shape=(100,)))
+    result = CALLS[operator](g[37:], second[11:74])
+    assert torch.equal(result, CALLS[operator](g[37:].clone(), second[11:74].clone()))
+
+
+def test_gradients_of_autograd_agree_with_pytorch() -> None:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(50, 40, generator=generator, dtype=torch.float32, requires_grad=True)
+    g = torch.randn(50, 40, generator=generator)
+    torch.nn.functional.silu(x).backward(g)
+    torch.testing.assert_close(oa.silu_backward(g, x.detach()), x.grad)
+    x.grad = None
+    y = torch.sigmoid(x)
+    y.backward(g)
+    torch.testing.assert_close(oa.sigmoid_backward(g, y.detach()), x.grad)
+
+
+def test_pytorch_is_not_imported_for_numpy_arrays(run_python: Callable[..., str]) -> None:
+    code = """
+import sys
+import numpy as np, openaclnn as oa
+x = np.ones((3, 4), np.float32)
+oa.silu_backward(x, x[::-1])
+oa.silu_backward(x, x.T.copy().T, out=np.empty_like(x))
+print("torch" in sys.modules or "jax" in sys.modules)
+"""
+    assert run_python(code) == "False"
+
+
+# DLPack
+
+
+@OPERATORS
+def test_arrays_that_only_export_dlpack(operator: str) -> None:
+    g, second = sample()
+    result = CALLS[operator](Exported(g), Exported(second))
+    assert_right(operator, np.asarray(result), g, second)
+
+
+@OPERATORS
+def test_dlpack_result_is_written_where_it_lies(operator: str) -> None:
+    g, second = sample()
+    memory = np.zeros((11, 7), np.float32)
+    out = Exported(memory.T)
+    assert CALLS[operator](Exported(g), Exported(second), out=out) is out
+    assert_right(operator, memory.T, g, second)
+
+
+@OPERATORS
+def test_dlpack_strides_and_offsets(operator: str) -> None:
+    g, second = sample(shape=(20, 30))
+    views = [Exported(g[::2, 1::3]), Exported(second[5:15, 20:30])]
+    result = CALLS[operator](*views)
+    assert_right(operator, np.asarray(result), g[::2, 1::3], second[5:15, 20:30])
+
+
+@OPERATORS
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_dlpack_of_short_types(operator: str, dtype: torch.dtype) -> None:
+    g, second = (torch.from_numpy(array).to(dtype) for array in sample())
+    out = torch.zeros_like(g)
+    CALLS[operator](Exported(g), Exported(second), out=Exported(out))
+    assert torch.equal(out, CALLS[operator](g, second))
+
+
+@OPERATORS
+def test_read_only_dlpack_inputs_are_fine_and_results_refused(operator: str) -> None:
+    g, second = sample()
+    fixed = g.copy()
+    fixed.flags.writeable = False
+    result = CALLS[operator](ExportedReadOnly(fixed), ExportedReadOnly(second))
+    assert_right(operator, np.asarray(result), g, second)
+    with pytest.raises(oa.AclnnParameterError) as caught:
+        CALLS[operator](ExportedReadOnly(g), ExportedReadOnly(second), out=ExportedReadOnly(fixed))
+    assert (caught.value.status, caught.value.argument) == (161002, "gradInput")
+    np.testing.assert_array_equal(fixed, g)
+
+
+@OPERATORS
+def test_dlpack_executor_keeps_the_memory(operator: str) -> None:
+    g, second = sample(shape=(300, 200))
+    wanted = CALLS[operator](g, second)
+    out = np.zeros_like(g)
+    begin = getattr(oa, f"{operator}_backward_get_workspace_size")
+    exported = Exported(g.copy()), Exported(second.copy()), Exported(out)
+    _, executor = begin(*exported)
+    del exported
+    rubble = [np.full_like(g, np.nan) for _ in range(8)]
+    executor.run()
+    np.testing.assert_array_equal(out, wanted)
+    del rubble
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(0, "gradOutput"), (1, "self"), (2, "gradInput")], ids=str
+)
+def test_dlpack_array_on_another_device_is_refused(place: int, name: str) -> None:
+    arrays = [Exported(array) for array in (*sample(), np.zeros((7, 11), np.float32))]
+    arrays[place].device = (2, 0)  # a GPU
+    with pytest.raises(oa.AclnnTypeError, match="CPU") as caught:
+        oa.silu_backward(arrays[0], arrays[1], out=arrays[2])
+    assert (caught.value.status, caught.value.argument) == (161002, name)
+
+
+def test_dlpack_type_that_is_not_taken_is_refused() -> None:
+    integers = Exported(np.ones(3, np.int32))
+    with pytest.raises(oa.AclnnTypeError, match="DT_INT32") as caught:
+        oa.silu_backward(integers, integers)
+    assert caught.value.status == 161002
+
+
+def test_dlpack_export_that_fails_is_reported() -> None:
+    class Broken(Exported):
+        def __dlpack__(self, stream: None = None) -> Any:
+            raise BufferError("nothing to export")
+
+    g, second = sample()
+    with pytest.raises(oa.AclnnTypeError, match="DLPack") as caught:
+        oa.silu_backward(Broken(g), Broken(second))
+    assert caught.value.argument == "gradOutput"
+
+
+def test_dlpack_kinds_must_not_mix_with_numpy() -> None:
+    g, second = sample()
+    with pytest.raises(oa.AclnnTypeError, match="one kind") as caught:
+        oa.silu_backward(g, Exported(second))
+    assert caught.value.argument == "self"
+
+
+# JAX
+
+
+@pytest.fixture(scope="module")
+def jnp() -> Any:
+    return pytest.importorskip("jax.numpy")
+
+
+@OPERATORS
+@pytest.mark.parametrize("name", ["float32", "float16", "bfloat16"])
+def test_jax_arrays_give_jax_arrays(operator: str, name: str, jnp: Any) -> None:
+    g, second = sample(np.dtype(getattr(ml_dtypes, name, name)))
+    arrays = jnp.asarray(g), jnp.asarray(second)
+    result = CALLS[operator](*arrays)
+    assert type(result) is type(arrays[0])
+    assert (result.dtype, result.shape) == (g.dtype, g.shape)
+    np.testing.assert_array_equal(np.asarray(result), CALLS[operator](g, second))
+    np.testing.assert_array_equal(np.asarray(arrays[0]), g)
+
+
+def test_jax_result_can_not_be_written(jnp: Any) -> None:
+    arrays = [jnp.ones(3) for _ in range(3)]
+    with pytest.raises(oa.AclnnParameterError, match="JAX") as caught:
+        oa.silu_backward(arrays[0], arrays[1], out=arrays[2])
+    assert (caught.value.status, caught.value.argument) == (161002, "gradInput")
+    np.testing.assert_array_equal(np.asarray(arrays[2]), 1)
