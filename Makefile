@@ -41,12 +41,15 @@ test: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -q -n 2 tests
 
 # The native tests, plain and under the sanitizers.
-native-test: native-test-plain native-test-address,undefined native-test-thread
+native-test: native-test-plain native-test-address native-test-thread
+
+SANITIZE_address := address,undefined
+SANITIZE_thread := thread
 
 native-test-%: $(VENV)/dev.stamp
 	$(BIN)/cmake -S . -B build/native-$* -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN))/ninja \
 	    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DOPENACLNN_TESTS=ON -DOPENACLNN_WERROR=ON \
-	    -DOPENACLNN_SANITIZE=$(filter-out plain,$*)
+	    -DOPENACLNN_SANITIZE=$(SANITIZE_$*)
 	$(BIN)/cmake --build build/native-$*
 	cd build/native-$* && $(abspath $(BIN))/ctest --output-on-failure
 

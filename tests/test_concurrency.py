@@ -142,9 +142,14 @@ def test_threads_may_change_the_number_of_threads_meanwhile() -> None:
         changer.join(timeout=30)
 
 
+with_global_lock = pytest.mark.skipif(
+    not getattr(sys, "_is_gil_enabled", lambda: True)(), reason="this Python has no global lock"
+)
+
+
 def counted_during(call: Callable[[], object]) -> int:
     """How often another Python thread went on in the middle of the call."""
-    # Without a switch interval, a thread goes on only when the lock is given away.
+    # With so long an interval, a thread goes on only when the lock is given away.
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)
     started, stop = threading.Event(), threading.Event()
@@ -176,6 +181,7 @@ def most_counted_during(call: Callable[[], object]) -> int:
     return max(counted_during(call) for _ in range(5))
 
 
+@with_global_lock
 def test_counting_tells_whether_the_lock_is_given_away() -> None:
     def keep_the_lock() -> None:
         sum(range(3_000_000))
@@ -184,6 +190,7 @@ def test_counting_tells_whether_the_lock_is_given_away() -> None:
     assert most_counted_during(lambda: time.sleep(0.05)) > 1
 
 
+@with_global_lock
 @pytest.mark.parametrize("way", ["call", "executor", "synchronize"])
 def test_other_python_threads_go_on_during_a_large_call(way: str) -> None:
     oa.set_num_threads(1)

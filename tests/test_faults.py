@@ -673,6 +673,22 @@ def test_repeatable_executor_runs_with_what_the_arrays_hold_then(operator: str) 
         np.testing.assert_array_equal(call.out, expected)
 
 
+def test_executor_made_repeatable_after_its_run_stays_used() -> None:
+    call = valid_call("silu_backward")
+    _, executor = call.phase_one()
+    executor.run()
+    call.out[...] = 9
+
+    def run_again() -> None:
+        executor.repeatable = True
+        executor.run()
+
+    with pytest.raises(oa.AclnnError) as caught:
+        run_again()
+    assert caught.value.status == 561103
+    assert (call.out == 9).all()
+
+
 @OPERATORS
 def test_executor_keeps_deleted_arrays_alive(operator: str) -> None:
     shape = (300, 1000)
@@ -851,7 +867,16 @@ def test_copied_input_that_shares_memory_with_the_result_is_read_first() -> None
 def test_data_types_that_operators_know_nothing_of(operator: str, role: str, dtype: Any) -> None:
     call = valid_call(operator)
     call = replace(call, **{role: np.zeros((2, 3), dtype)})
-    assert_refused(call, 161002, call.argument(role), kind=oa.AclnnTypeError)
+    texts = ["Ascend910B1", "DT_FLOAT16", "DT_BFLOAT16"]
+    assert_refused(call, 161002, call.argument(role), *texts, kind=oa.AclnnTypeError)
+
+
+@pytest.mark.parametrize("dtype", ["O", "g"])
+def test_unknown_data_type_keeps_its_row_of_the_table(dtype: str) -> None:
+    call = valid_call("silu_backward")
+    call = replace(call, second=call.second.astype(dtype))
+    assert_refused(with_null(call), 161001, "gradOutput", "null")
+    assert_refused(unsupported(call), 561003, "", "Ascend310P3", kind=oa.AclnnError)
 
 
 @OPERATORS

@@ -375,7 +375,9 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
                    "aclSetAclOpExecutorRepeatable: executor is not a live one; it has been run, "
                    "or has been destroyed");
         }
-        entry->executor.set_repeatable(true);
+        if (std::optional<Fault> fault = entry->executor.set_repeatable(true)) {
+            throw capi::StatusFault{std::move(*fault)};
+        }
     });
 }
 

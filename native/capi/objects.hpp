@@ -26,7 +26,9 @@ struct Tensor {
     std::vector<std::int64_t> storage_dims;
     void* data = nullptr;
 
-    TensorView view() const { return {static_cast<DataType>(type), dims, strides, offset, data}; }
+    TensorView view() const {
+        return {static_cast<DataType>(type), {}, dims, strides, offset, data};
+    }
 };
 
 // An executor with what the checker and refreshed addresses need of its tensors. Operands are in

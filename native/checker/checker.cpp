@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "runtime/memory.hpp"
 
@@ -28,10 +28,13 @@ struct Mark {
     std::uint64_t number;
 };
 
+// A program that never synchronises must not fill the memory: the oldest are forgotten.
+constexpr std::size_t kMostPending = 10'000;
+
 struct State {
     std::mutex mutex;
     std::uint64_t last_number = 0;
-    std::vector<Pending> pending;
+    std::deque<Pending> pending;
     std::map<const void*, Mark> marks;
 };
 
@@ -106,6 +109,9 @@ void queued(const char* operator_name, const std::array<Span, 3>& spans, std::in
         check_span(operator_name, span);
     }
     const std::lock_guard lock(state().mutex);
+    if (state().pending.size() == kMostPending) {
+        state().pending.pop_front();
+    }
     state().pending.push_back({++state().last_number, operator_name, spans, stream});
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "core/data_type.hpp"
 
@@ -12,6 +13,8 @@ namespace openaclnn {
 // Shape, strides and offset count elements. Strides and offset are not negative.
 struct TensorView {
     DataType type = DataType::undefined;
+    // What the caller calls an undefined type, for messages.
+    std::string_view foreign_type;
     std::span<const std::int64_t> shape;
     std::span<const std::int64_t> strides;
     std::int64_t offset = 0;

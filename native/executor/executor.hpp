@@ -21,7 +21,8 @@ class Executor {
     std::uint64_t workspace_size() const { return 0; }
 
     bool repeatable() const { return repeatable_; }
-    void set_repeatable(bool repeatable) { repeatable_ = repeatable; }
+    // A fault if its only run is over.
+    std::optional<Fault> set_repeatable(bool repeatable);
 
     // Takes one run; a fault if there is none left. What it gives may be executed later, and by
     // another thread.
@@ -33,6 +34,8 @@ class Executor {
     void set_data(std::size_t operand, char* data) { plan_.data[operand] = data; }
 
   private:
+    Fault used_up() const;
+
     const Operator& operator_;
     Plan plan_;
     std::atomic<bool> repeatable_{false};

@@ -16,6 +16,11 @@ std::string type_text(DataType type) {
     return "DT_" + name_of(type);
 }
 
+std::string type_text(const TensorView& view) {
+    const bool foreign = view.type == DataType::undefined && !view.foreign_type.empty();
+    return foreign ? std::string(view.foreign_type) : type_text(view.type);
+}
+
 std::string shape_text(std::span<const std::int64_t> shape) {
     std::string text = "[";
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -106,7 +111,7 @@ class Check {
     std::optional<Fault> types() {
         for (std::size_t i = 0; i < 3; ++i) {
             if (!rules_.types.contains(views_[i]->type)) {
-                return invalid_type(i, " has type " + type_text(views_[i]->type) +
+                return invalid_type(i, " has type " + type_text(*views_[i]) +
                                            ", which is not implemented; accepted are " +
                                            types_text(rules_.types));
             }

@@ -31,11 +31,9 @@ DataType type_of(int type_number) {
     }
 }
 
-DataType type_of(nb::dlpack::dtype type) {
+// The name of the type, or a description of one that has none here.
+std::string name_of_type(nb::dlpack::dtype type) {
     using Code = nb::dlpack::dtype_code;
-    const auto is = [type](Code code, int bits) {
-        return type.code == static_cast<std::uint8_t>(code) && type.bits == bits && type.lanes == 1;
-    };
     constexpr std::pair<std::pair<Code, int>, DataType> kTypes[] = {
         {{Code::Float, 16}, DataType::float16},     {{Code::Float, 32}, DataType::float32},
         {{Code::Float, 64}, DataType::float64},     {{Code::Bfloat, 16}, DataType::bfloat16},
@@ -47,11 +45,13 @@ DataType type_of(nb::dlpack::dtype type) {
         {{Code::Bool, 8}, DataType::boolean},
     };
     for (const auto& [description, known] : kTypes) {
-        if (is(description.first, description.second)) {
-            return known;
+        if (type.code == static_cast<std::uint8_t>(description.first) &&
+            type.bits == description.second && type.lanes == 1) {
+            return name_of(known);
         }
     }
-    return DataType::undefined;
+    return "DLPack type (code " + std::to_string(type.code) + ", " + std::to_string(type.bits) +
+           " bits, " + std::to_string(type.lanes) + " lanes)";
 }
 
 }  // namespace
@@ -90,9 +90,9 @@ bool NumpyView::take(nb::handle object) {
     return true;
 }
 
-OwnedView::OwnedView(std::uintptr_t address, DataType type, std::vector<std::int64_t> shape,
+OwnedView::OwnedView(std::uintptr_t address, std::string type, std::vector<std::int64_t> shape,
                      std::vector<std::int64_t> strides, std::int64_t offset)
-    : shape_(std::move(shape)), strides_(std::move(strides)) {
+    : type_name_(std::move(type)), shape_(std::move(shape)), strides_(std::move(strides)) {
     if (shape_.size() != strides_.size()) {
         throw std::invalid_argument("shape and strides differ in length");
     }
@@ -103,7 +103,8 @@ OwnedView::OwnedView(std::uintptr_t address, DataType type, std::vector<std::int
             }
         }
     }
-    view_ = {type, shape_, strides_, offset, reinterpret_cast<void*>(address)};
+    view_ = {data_type_named(type_name_),     type_name_, shape_, strides_, offset,
+             reinterpret_cast<void*>(address)};
 }
 
 OwnedView* view_of_dlpack(nb::object array, bool writable) {
@@ -111,14 +112,14 @@ OwnedView* view_of_dlpack(nb::object array, bool writable) {
     std::vector<std::int64_t> shape;
     std::vector<std::int64_t> strides;
     std::uintptr_t address = 0;
-    DataType type = DataType::undefined;
+    std::string type;
     const auto describe = [&](auto&& exported) {
         for (std::size_t i = 0; i < exported.ndim(); ++i) {
             shape.push_back(exported.shape(i));
             strides.push_back(exported.shape(i) > 1 ? exported.stride(i) : 0);
         }
         address = reinterpret_cast<std::uintptr_t>(exported.data());
-        type = type_of(exported.dtype());
+        type = name_of_type(exported.dtype());
         source = nb::cast(exported);
     };
     if (writable) {
@@ -126,7 +127,7 @@ OwnedView* view_of_dlpack(nb::object array, bool writable) {
     } else {
         describe(nb::cast<nb::ndarray<nb::ro, nb::device::cpu>>(array, false));
     }
-    auto* view = new OwnedView(address, type, std::move(shape), std::move(strides), 0);
+    auto* view = new OwnedView(address, std::move(type), std::move(shape), std::move(strides), 0);
     view->source = std::move(source);
     return view;
 }

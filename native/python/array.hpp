@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/tensor_view.hpp"
@@ -36,7 +37,8 @@ class NumpyView {
 // A view that Python code describes: the memory must stay alive as long as it is used.
 class OwnedView {
   public:
-    OwnedView(std::uintptr_t address, DataType type, std::vector<std::int64_t> shape,
+    // A type of a name that the interface does not know is undefined, and keeps the name.
+    OwnedView(std::uintptr_t address, std::string type, std::vector<std::int64_t> shape,
               std::vector<std::int64_t> strides, std::int64_t offset);
 
     const TensorView& view() const { return view_; }
@@ -45,6 +47,7 @@ class OwnedView {
     nanobind::object source;
 
   private:
+    std::string type_name_;
     std::vector<std::int64_t> shape_;
     std::vector<std::int64_t> strides_;
     TensorView view_;

@@ -64,6 +64,10 @@ class LibraryEngine final : public Engine {
         return executor.begin_run();
     }
 
+    std::optional<Fault> set_repeatable(Executor& executor, bool repeatable) const override {
+        return executor.set_repeatable(repeatable);
+    }
+
     std::unique_ptr<EngineStream> make_stream() const override {
         return std::make_unique<PlainStream>();
     }

@@ -47,6 +47,7 @@ class Engine {
                            const Arguments& arguments) const = 0;
     virtual void execute(const Plan& plan) const = 0;
     virtual std::optional<Fault> begin_run(Executor& executor) const = 0;
+    virtual std::optional<Fault> set_repeatable(Executor& executor, bool repeatable) const = 0;
 
     virtual std::unique_ptr<EngineStream> make_stream() const = 0;
 };

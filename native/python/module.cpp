@@ -197,11 +197,11 @@ void define_views(nb::module_& m) {
     nb::class_<OwnedView>(m, "TensorView", "A view of elements in memory, for phase one.")
         .def(
             "__init__",
-            [](OwnedView* self, std::uintptr_t address, const std::string& type,
+            [](OwnedView* self, std::uintptr_t address, std::string type,
                std::vector<std::int64_t> shape, std::vector<std::int64_t> strides,
                std::int64_t offset) {
-                new (self) OwnedView(address, data_type_named(type), std::move(shape),
-                                     std::move(strides), offset);
+                new (self) OwnedView(address, std::move(type), std::move(shape), std::move(strides),
+                                     offset);
             },
             "address"_a, "type"_a, "shape"_a, "strides"_a, "offset"_a = 0,
             "Strides and offset count elements; the memory must outlive the view.")
@@ -221,7 +221,10 @@ void define_execution(nb::module_& m) {
 
     nb::class_<Executor>(m, "Executor", "A call that passed phase one.")
         .def_prop_ro("workspace_size", &Executor::workspace_size)
-        .def_prop_rw("repeatable", &Executor::repeatable, &Executor::set_repeatable)
+        .def_prop_rw("repeatable", &Executor::repeatable,
+                     [](Executor& self, bool repeatable) {
+                         throw_if(engine().set_repeatable(self, repeatable));
+                     })
         .def(
             "run",
             [](Executor& self) {

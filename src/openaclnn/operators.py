@@ -139,7 +139,8 @@ def silu_backward(grad_output: ArrayT, self: ArrayT, *, out: ArrayT | None = Non
             `self` themselves for in place. It must not overlap them in another way.
 
     Returns:
-        `out`, or else a new array of the inputs' kind.
+        `out`, or else a new array of the inputs' kind. For a kind that has neither a library known
+        here nor an array namespace, that is a NumPy array.
 
     Raises:
         AclnnParameterError: An argument is not accepted; a ValueError too.
@@ -182,7 +183,8 @@ def sigmoid_backward(grad_output: ArrayT, output: ArrayT, *, out: ArrayT | None 
             `output` themselves for in place. It must not overlap them in another way.
 
     Returns:
-        `out`, or else a new array of the inputs' kind.
+        `out`, or else a new array of the inputs' kind. For a kind that has neither a library known
+        here nor an array namespace, that is a NumPy array.
 
     Raises:
         AclnnParameterError: An argument is not accepted; a ValueError too.

@@ -16,7 +16,9 @@ struct Layout {
     std::vector<std::int64_t> strides;
     std::int64_t offset;
 
-    TensorView view(char* data) const { return {DataType::float16, shape, strides, offset, data}; }
+    TensorView view(char* data) const {
+        return {DataType::float16, {}, shape, strides, offset, data};
+    }
 
     // The element numbers of all indices.
     std::multiset<std::int64_t> elements() const {

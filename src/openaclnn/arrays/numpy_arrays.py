@@ -39,23 +39,17 @@ def numpy_dtype(type_name: str) -> np.dtype[Any]:
     return dtype
 
 
-def type_name(dtype: np.dtype[Any], argument: Argument) -> str:
-    """Give the name of a NumPy data type in any byte order, e.g. "FLOAT16"."""
-    name = _TYPE_NAMES.get(dtype.newbyteorder("="))
-    if name is None:
-        argument.refuse_type(f"has the data type {dtype}, which operators know nothing of")
-    return name
-
-
 class NumpyAdapter:
-    """NumPy arrays and scalars."""
+    """NumPy arrays and scalars. Types that have no name here are left to phase one to refuse."""
 
     def input_view(
         self, array: Any, argument: Argument, *, may_copy: bool
     ) -> tuple[TensorView, object]:
         """Copy only what can't be viewed: other byte orders, misalignment, negative strides."""
         plain = self._plain(array, argument)
-        name = type_name(plain.dtype, argument)
+        name = _TYPE_NAMES.get(plain.dtype.newbyteorder("="))
+        if name is None:
+            return self._view(plain, str(plain.dtype)), plain
         obstacle = self._obstacle(plain)
         if obstacle is not None:
             if not may_copy:
@@ -71,7 +65,9 @@ class NumpyAdapter:
         if isinstance(array, np.generic):
             argument.refuse_type("is a NumPy scalar, which can't be written; pass an array")
         plain = self._plain(array, argument)
-        name = type_name(plain.dtype, argument)
+        name = _TYPE_NAMES.get(plain.dtype.newbyteorder("="))
+        if name is None:
+            return self._view(plain, str(plain.dtype)), plain
         if not plain.flags.writeable:
             argument.refuse("is read-only; pass an array that can be written")
         obstacle = self._obstacle(plain)
@@ -111,8 +107,9 @@ class NumpyAdapter:
 
     @staticmethod
     def _view(array: np.ndarray[Any, Any], name: str) -> TensorView:
+        # Strides of an unknown type are never used.
         strides = [
-            stride // array.itemsize if extent > 1 else 0
+            abs(stride) // max(array.itemsize, 1) if extent > 1 else 0
             for stride, extent in zip(array.strides, array.shape, strict=True)
         ]
         return TensorView(array.__array_interface__["data"][0], name, array.shape, strides)

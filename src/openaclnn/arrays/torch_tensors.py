@@ -77,9 +77,7 @@ class TorchAdapter:
 
     @staticmethod
     def _view(tensor: Any, argument: Argument) -> TensorView:
-        name = _TYPE_NAMES.get(tensor.dtype)
-        if name is None:
-            argument.refuse_type(f"has the data type {tensor.dtype}, which operators know not of")
+        name = _TYPE_NAMES.get(tensor.dtype, str(tensor.dtype))
         try:
             address = tensor.data_ptr()
         except RuntimeError as error:
