@@ -205,7 +205,24 @@ void define_views(nb::module_& m) {
             },
             "address"_a, "type"_a, "shape"_a, "strides"_a, "offset"_a = 0,
             "Strides and offset count elements; the memory must outlive the view.")
-        .def_prop_ro("type", [](const OwnedView& self) { return name_of(self.view().type); });
+        .def_prop_ro("type", [](const OwnedView& self) { return name_of(self.view().type); })
+        .def_prop_ro("type_number",
+                     [](const OwnedView& self) { return static_cast<int>(self.view().type); })
+        .def_prop_ro("element_size",
+                     [](const OwnedView& self) { return size_of(self.view().type); })
+        .def_prop_ro("address",
+                     [](const OwnedView& self) {
+                         return reinterpret_cast<std::uintptr_t>(first_element(self.view()));
+                     })
+        .def_prop_ro("shape",
+                     [](const OwnedView& self) {
+                         const auto shape = self.view().shape;
+                         return std::vector<std::int64_t>(shape.begin(), shape.end());
+                     })
+        .def_prop_ro("strides", [](const OwnedView& self) {
+            const auto strides = self.view().strides;
+            return std::vector<std::int64_t>(strides.begin(), strides.end());
+        });
     m.def("view_of_dlpack", &view_of_dlpack, "array"_a, "writable"_a,
           "The view of a CPU array that exports DLPack; it keeps the export alive.");
 }

@@ -2,6 +2,8 @@
 
 from importlib.metadata import version as _version
 
+from openaclnn import toolkit
+from openaclnn.device import load_library
 from openaclnn.errors import AclnnError, AclnnParameterError, AclnnTypeError
 from openaclnn.operators import Operator, operators, sigmoid_backward, silu_backward
 from openaclnn.settings import (
@@ -33,6 +35,7 @@ __all__ = [
     "get_num_threads",
     "get_product",
     "instruction_set",
+    "load_library",
     "operators",
     "product",
     "products",
@@ -42,4 +45,5 @@ __all__ = [
     "sigmoid_backward_get_workspace_size",
     "silu_backward",
     "silu_backward_get_workspace_size",
+    "toolkit",
 ]

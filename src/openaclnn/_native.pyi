@@ -10,6 +10,21 @@ class TensorView:
     @property
     def type(self) -> str: ...
 
+    @property
+    def type_number(self) -> int: ...
+
+    @property
+    def element_size(self) -> int: ...
+
+    @property
+    def address(self) -> int: ...
+
+    @property
+    def shape(self) -> list[int]: ...
+
+    @property
+    def strides(self) -> list[int]: ...
+
 def view_of_dlpack(array: object, writable: bool) -> TensorView:
     """
     The view of a CPU array that exports DLPack; it keeps the export alive.

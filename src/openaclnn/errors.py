@@ -8,6 +8,7 @@ __all__ = ["AclnnError", "AclnnParameterError", "AclnnTypeError"]
 
 PARAMETER_NULL = 161001
 PARAMETER_INVALID = 161002
+INNER_NULLPTR = 561103
 
 
 class AclnnError(Exception):

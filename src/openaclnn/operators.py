@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from openaclnn import _native
+from openaclnn import _native, device
 from openaclnn.arrays import Adapter, Argument, adapter_for
+from openaclnn.device.call import run
 
 __all__ = ["Operator", "operators", "sigmoid_backward", "silu_backward"]
 
@@ -105,13 +106,17 @@ def _adapted(index: int, first: Any, second: Any, out: Any) -> Any:
         type_name, shape = _native.result_of(index, first_view, second_view)
         result = adapter.empty(second, type_name, tuple(shape))
     result_view, result_holder = adapter.output_view(result, arguments[2])
-    _native.call(index, first_view, second_view, result_view)
+    library = device.current()
+    if library is None:
+        _native.call(index, first_view, second_view, result_view)
+    else:
+        run(library, arguments[0].operator, (first_view, second_view, result_view))
     del first_holder, second_holder, result_holder
     return adapter.finished(result, second) if out is None else out
 
 
 def _call(index: int, first: Any, second: Any, out: Any) -> Any:
-    if out is not None and _native.call(index, first, second, out):
+    if out is not None and device.current() is None and _native.call(index, first, second, out):
         return out
     return _adapted(index, first, second, out)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
 
 from openaclnn import _native
@@ -32,6 +33,8 @@ class Stream:
     def __init__(self) -> None:
         self._native = _native.Stream()
         self._held: deque[tuple[int, object]] = deque()
+        # A call of a loaded library that has been started, and what waits for it.
+        self._finish_started: Callable[[], None] | None = None
 
     def synchronize(self) -> None:
         """Wait until all that was queued before is done.
@@ -40,13 +43,28 @@ class Stream:
             RuntimeError: The stream belongs to a parent process.
 
         """
+        self._finish()
         self._native.synchronize()
         self._release()
 
     def run(self, executor: _native.Executor, holder: object) -> None:
         """Queue an executor; the holder, which keeps its arrays, is kept until it has run."""
+        self._finish()
         self._release()
         self._held.append((executor.run_on(self._native), holder))
+
+    def start(self, begin: Callable[[], Callable[[], None]]) -> None:
+        """Begin a call of a loaded library after the one before it has been finished.
+
+        Its result is in host memory when the next call begins, or the stream is synchronised.
+        """
+        self.synchronize()
+        self._finish_started = begin()
+
+    def _finish(self) -> None:
+        finish, self._finish_started = self._finish_started, None
+        if finish is not None:
+            finish()
 
     def _release(self) -> None:
         completed = self._native.completed()

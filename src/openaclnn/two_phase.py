@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from openaclnn import _native
+from openaclnn import _native, device
 from openaclnn.arrays import Argument, adapter_for
+from openaclnn.device.call import DeviceCall
 from openaclnn.operators import arguments_of, index_of
 from openaclnn.stream import Stream
 
@@ -40,19 +41,21 @@ class Executor:
 
     """
 
-    def __init__(self, executor: _native.Executor, operator: str, holder: object) -> None:
-        self._native = executor
+    def __init__(
+        self, executor: _native.Executor | DeviceCall, operator: str, holder: object
+    ) -> None:
+        self._executor = executor
         self._operator = operator
         self._holder = holder
 
     @property
     def repeatable(self) -> bool:
         """Whether it may run more than once; to be set before its first run."""
-        return self._native.repeatable
+        return self._executor.repeatable
 
     @repeatable.setter
     def repeatable(self, value: bool) -> None:
-        self._native.repeatable = value
+        self._executor.repeatable = value
 
     def run(self, workspace: Any = None, stream: Stream | None = None) -> None:
         """Run phase two.
@@ -70,18 +73,28 @@ class Executor:
 
         """
         self._check_workspace(workspace)
-        if stream is None:
-            self._native.run()
-        elif isinstance(stream, Stream):
-            stream.run(self._native, self._holder)
-        else:
+        if stream is not None and not isinstance(stream, Stream):
             Argument(self._operator, "stream").refuse_type(
                 f"is a {type(stream).__qualname__}; an openaclnn.Stream or None is accepted"
             )
+        if isinstance(self._executor, DeviceCall):
+            self._run_on_device(self._executor, stream)
+        elif stream is None:
+            self._executor.run()
+        else:
+            stream.run(self._executor, self._holder)
+
+    @staticmethod
+    def _run_on_device(call: DeviceCall, stream: Stream | None) -> None:
+        if stream is None:
+            call.run()
+        else:
+            stream.start(call.begin)
 
     def _check_workspace(self, workspace: Any) -> None:
-        size = self._native.workspace_size
-        if workspace is None and size == 0:
+        size = self._executor.workspace_size
+        # A loaded library's workspace is allocated on its device by the call itself.
+        if workspace is None and (size == 0 or isinstance(self._executor, DeviceCall)):
             return
         argument = Argument(self._operator, "workspace")
         try:
@@ -111,7 +124,12 @@ def _get_workspace_size(name: str, first: Any, second: Any, out: Any) -> tuple[i
             views.append(adapter.output_view(array, argument)[0])
         else:
             views.append(adapter.input_view(array, argument, may_copy=False)[0])
-    executor = _native.begin(index, *views)
+    library = device.current()
+    executor: _native.Executor | DeviceCall = (
+        _native.begin(index, *views)
+        if library is None
+        else DeviceCall(library, arguments[0].operator, views)
+    )
     # The views hold what they need of exported arrays, the arrays hold the memory.
     holder = (views, arrays)
     return executor.workspace_size, Executor(executor, arguments[0].operator, holder)

@@ -2,6 +2,12 @@
 
 The prefix holds include/ and lib64/. With the environment variable ASCEND_HOME_PATH set to it, the
 usual build files of aclnn programs find headers and libraries there under the names that they know.
+
+Example:
+    >>> import openaclnn as oa
+    >>> (oa.toolkit.path() / "include" / "acl" / "acl.h").exists()
+    True
+
 """
 
 from __future__ import annotations
