@@ -642,22 +642,33 @@ def test_eight_threads_at_once() -> None:
     assert wrong == []
 
 
-def test_forked_child_has_default_streams_but_not_the_parents_own(call: Call, stream: int) -> None:
-    executor, other = call.phase_one(), call.phase_one()
-    assert run(call.phase_one(), stream) == 0
-    child = os.fork()
-    if child == 0:
-        good = (
-            LIBRARY.aclrtSynchronizeStream(stream) == 107017
-            and run(executor, None) == 0
-            and LIBRARY.aclrtSynchronizeStream(None) == 0
-            and run(other, made(LIBRARY.aclrtCreateStream)) == 0
-            and call.result() == [0.5] * 8
-        )
-        os._exit(0 if good else 1)
-    assert os.waitpid(child, 0)[1] == 0
-    for handle in (executor, other):
-        assert LIBRARY.aclDestroyAclOpExecutor(handle) == 0
+FORKING = """
+import os, signal, sys
+sys.path.insert(0, {tests!r})
+from acl import LIBRARY as L, made
+from test_c_runtime import Call, run
+L.aclrtSetDevice(0)
+call, stream = Call(), made(L.aclrtCreateStream)
+executor, other = call.phase_one(), call.phase_one()
+assert run(call.phase_one(), stream) == 0
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    assert L.aclrtSynchronizeStream(stream) == 107017
+    assert run(executor, None) == 0
+    assert L.aclrtSynchronizeStream(None) == 0
+    assert run(other, made(L.aclrtCreateStream)) == 0
+    assert call.result() == [0.5] * 8
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert L.aclrtDestroyStream(stream) == 0
+"""
+
+
+def test_forked_child_has_default_streams_but_not_the_parents_own(
+    run_child: Callable[..., tuple[str, str]],
+) -> None:
+    run_child(FORKING.format(tests=os.path.dirname(__file__)))  # noqa: PTH120
 
 
 # --- the checker mode
