@@ -1,8 +1,5 @@
 #include "runtime/device.hpp"
 
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -13,6 +10,7 @@
 
 #include "runtime/fault.hpp"
 #include "runtime/handle_table.hpp"
+#include "runtime/process.hpp"
 
 namespace openaclnn {
 namespace {
@@ -23,8 +21,8 @@ struct Context {
     // A forked child gets one of its own: the parent's is the parent's.
     std::shared_ptr<Stream> default_stream() {
         const std::lock_guard lock(mutex_);
-        if (process_ != getpid()) {
-            process_ = getpid();
+        if (generation_ != process_generation()) {
+            generation_ = process_generation();
             default_stream_ = std::make_shared<Stream>();
         }
         return default_stream_;
@@ -36,7 +34,7 @@ struct Context {
 
   private:
     std::mutex mutex_;
-    pid_t process_ = getpid();
+    std::uint64_t generation_ = process_generation();
     std::shared_ptr<Stream> default_stream_ = std::make_shared<Stream>();
 };
 

@@ -1,12 +1,12 @@
 #include "runtime/stream.hpp"
 
-#include <unistd.h>
-
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
+
+#include "runtime/process.hpp"
 
 namespace openaclnn {
 
@@ -159,10 +159,11 @@ std::int32_t next_id() {
 
 }  // namespace
 
-Stream::Stream() : process_(getpid()), id_(next_id()), queue_(std::make_unique<Queue>(*this)) {}
+Stream::Stream()
+    : generation_(process_generation()), id_(next_id()), queue_(std::make_unique<Queue>(*this)) {}
 
 Stream::~Stream() {
-    if (process_ == getpid()) {
+    if (generation_ == process_generation()) {
         queue_->close();
     } else {
         queue_->abandon();
@@ -220,7 +221,7 @@ void Stream::record_event(std::shared_ptr<Event> event) {
 }
 
 Stream::Queue& Stream::queue() const {
-    if (process_ != getpid()) {
+    if (generation_ != process_generation()) {
         throw RuntimeFault{RuntimeError::invalid_handle,
                            "the stream belongs to the parent process; create one after the fork"};
     }

@@ -1,8 +1,6 @@
 // Streams: work done in order.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -70,7 +68,7 @@ class Stream {
 
     Queue& queue() const;
 
-    pid_t process_;
+    std::uint64_t generation_;  // of the process, see process.hpp
     std::int32_t id_;
     std::unique_ptr<Queue> queue_;
 };
