@@ -21,6 +21,7 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 import openaclnn as oa
+from openaclnn import _native
 
 Array = NDArray[Any]
 Call = Callable[..., Any]
@@ -685,3 +686,269 @@ def test_memory_mapped_arrays(tmp_path: Path) -> None:
     check("silu", g, second, out)
     reread = np.fromfile(tmp_path / "out", np.float32).reshape(1000, 30)
     assert_same_bits(reread, CALLS["silu"](np.array(g), np.array(second, order="C")))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "formats", [*itertools.product(["contiguous", "last"], repeat=3)], ids="-".join
+)
+@pytest.mark.parametrize("shape", [(3, 5, 7, 4), (2, 3, 4, 5, 6)], ids=str)
+def test_every_mix_of_contiguous_and_channels_last(
+    operator: str, formats: tuple[str, ...], shape: tuple[int, ...]
+) -> None:
+    def in_format(array: Array, name: str) -> Array:
+        if name == "contiguous":
+            return array.copy()
+        return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
+
+    values = ordinary(shape, 40), ordinary(shape, 41), np.zeros(shape, np.float32)
+    expected = CALLS[operator](*values[:2])
+    arrays = [in_format(*pair) for pair in zip(values, formats, strict=True)]
+    check(operator, *arrays)
+    arrays[2][...] = 0
+    memory_format = torch.channels_last if len(shape) == 4 else torch.channels_last_3d
+    views = tensors(*arrays)
+    for view, name in zip(views, formats, strict=True):
+        assert view.is_contiguous(memory_format=memory_format) == (name == "last")
+    assert CALLS[operator](views[0], views[1], out=views[2]) is views[2]
+    assert_same_bits(arrays[2], expected)
+
+
+def test_in_place_over_an_input_of_another_type_of_the_same_size() -> None:
+    y = ordinary((70_001,), 42, ml_dtypes.bfloat16)
+    g = ordinary(y.shape, 43, np.float16)
+    wide = g.astype(np.float64)
+    complex_y = ordinary(y.shape, 44).astype(np.complex64) + 1j
+    with oa.product(ASCEND_950):
+        expected = oa.sigmoid_backward(g, y, out=np.zeros_like(y))
+        assert oa.sigmoid_backward(g, y, out=y) is y
+        assert_same_bits(y, expected)
+        expected = oa.sigmoid_backward(wide, complex_y, out=np.zeros_like(complex_y))
+        oa.sigmoid_backward(wide, complex_y, out=wide.view(np.complex64))
+        assert_same_bits(wide.view(np.complex64), expected)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A view on a buffer, described in bytes."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+    def on(self, buffer: Array) -> Array:
+        view: Array = np.ndarray(self.shape, self.dtype, buffer, self.offset, self.strides)
+        return view
+
+    def starts(self) -> list[int]:
+        """The first byte of each element, one by one."""
+        return positions(self.shape, self.strides, self.offset)
+
+    def bytes(self) -> set[int]:
+        return {start + i for start in self.starts() for i in range(self.dtype.itemsize)}
+
+    def overlaps_itself(self) -> bool:
+        return len(set(self.starts())) < len(self.starts())
+
+    def is_same_view(self, other: Placed) -> bool:
+        same_form = (self.shape, self.dtype.itemsize) == (other.shape, other.dtype.itemsize)
+        return same_form and self.starts() == other.starts()
+
+    def overlaps(self, other: Placed) -> bool:
+        return not self.is_same_view(other) and bool(self.bytes() & other.bytes())
+
+
+BUFFER_BYTES = 1600
+
+
+@st.composite
+def placed_views(
+    draw: st.DrawFn, dtype: np.dtype[Any], shape: tuple[int, ...], spread: int, *, result: bool
+) -> Placed:
+    """Anywhere in a buffer that NumPy calls aligned: complex numbers at half an element too."""
+    least = 1 if result and draw(st.integers(0, 3)) else 0  # or most would overlap themselves
+    strides = tuple(dtype.itemsize * draw(st.integers(least, 7)) for _ in shape)
+    offset = dtype.alignment * draw(st.integers(0, spread))
+    return Placed(dtype, shape, strides, offset)
+
+
+@st.composite
+def types_of_a_call(draw: st.DrawFn, operator: str, product: str) -> list[np.dtype[Any]]:
+    """Three types that the product takes together."""
+    types = SILU_TYPES if operator == "silu" else SIGMOID_TYPES
+    first = draw(st.sampled_from(types))
+    if product != ASCEND_950 or draw(st.booleans()):
+        return [first] * 3
+    if operator == "silu":
+        second = draw(st.sampled_from(types))
+        return [first, second, first if first == second else np.dtype(np.float32)]
+    similar = [dtype for dtype in types if dtype.kind == "c" or first.kind != "c"]
+    second = draw(st.sampled_from(similar))
+    castable = [d for d in types if d.kind == "c" or "c" not in (first.kind, second.kind)]
+    return [first, second, draw(st.sampled_from(castable))]
+
+
+@st.composite
+def calls_in_one_buffer(draw: st.DrawFn) -> tuple[str, str, list[Placed]]:
+    """All three views on one buffer; an input is often the result's very view."""
+    operator = draw(st.sampled_from(list(CALLS)))
+    product = draw(st.sampled_from(["Ascend910B1", ASCEND_950]))
+    types = draw(types_of_a_call(operator, product))
+    shape = tuple(draw(st.lists(st.integers(1, 3) | st.just(0), max_size=3)))
+    spread = draw(st.sampled_from([3, 10, 40]))
+    result = draw(placed_views(types[2], shape, spread, result=True))
+    views = []
+    for dtype in types[:2]:
+        expand = product == ASCEND_950 and shape and draw(st.integers(0, 3)) == 0
+        own = (1, *shape[1:]) if expand else shape
+        view = draw(placed_views(dtype, own, spread, result=False))
+        if dtype.itemsize == types[2].itemsize and own == shape and draw(st.integers(0, 2)) == 0:
+            view = Placed(dtype, own, result.strides, result.offset)
+        views.append(view)
+    if np.broadcast_shapes(*(view.shape for view in views)) != shape:
+        views[0] = Placed(types[0], shape, result.strides, views[0].offset)
+    return operator, product, [*views, result]
+
+
+@settings(max_examples=1200)
+@given(calls_in_one_buffer(), st.integers(0, 2**32 - 1))
+def test_three_views_of_one_buffer_are_refused_exactly_when_bytes_are_shared(
+    call: tuple[str, str, list[Placed]], seed: int
+) -> None:
+    operator, product, places = call
+    buffer = np.random.default_rng(seed).integers(0, 256, BUFFER_BYTES, np.uint8)
+    before = buffer.copy()
+    g, second, out = (place.on(buffer) for place in places)
+    result = places[2]
+    refused = result.overlaps_itself() or any(result.overlaps(place) for place in places[:2])
+    with oa.product(product):
+        if refused:
+            with pytest.raises(oa.AclnnParameterError, match="overlaps") as caught:
+                CALLS[operator](g, second, out=out)
+            assert (caught.value.status, caught.value.argument) == (161002, "gradInput")
+            np.testing.assert_array_equal(buffer, before)
+            return
+        expected = np.empty(out.shape, out.dtype)
+        CALLS[operator](g.copy(order="C"), second.copy(order="C"), out=expected)
+        CALLS[operator](g, second, out=out)
+    assert_same_bits(out, expected)
+    untouched = np.setdiff1d(np.arange(BUFFER_BYTES), list(result.bytes()))
+    np.testing.assert_array_equal(buffer[untouched], before[untouched])
+
+
+# Phase one only looks at numbers: views below need no memory behind them.
+
+NOWHERE = 1 << 44
+TYPE_SIZES = {"FLOAT": 4, "FLOAT16": 2, "BFLOAT16": 2, "DOUBLE": 8, "COMPLEX64": 8}
+SIGMOID = [operator.name for operator in oa.operators()].index("sigmoid_backward")
+
+
+def described(
+    place: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    offset: int = 0,
+    type_name: str = "FLOAT",
+) -> _native.TensorView:
+    return _native.TensorView(NOWHERE * (place + 1), type_name, shape, strides, offset)
+
+
+def packed(place: int, shape: tuple[int, ...], type_name: str = "FLOAT") -> _native.TensorView:
+    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    return described(place, shape, tuple(strides), 0, type_name)
+
+
+@settings(max_examples=1500)
+@given(
+    st.lists(st.tuples(st.integers(1, 6), st.integers(0, 60)), max_size=5),
+    st.sampled_from(list(TYPE_SIZES)),
+    st.sampled_from([1, 2**20, 2**40]),
+)
+def test_result_overlaps_itself_exactly_when_an_element_has_two_indices(
+    dimensions: list[tuple[int, int]], type_name: str, unit: int
+) -> None:
+    shape = tuple(n for n, _ in dimensions)
+    strides = tuple(unit * stride for _, stride in dimensions)
+    places = positions(shape, strides, 0)
+    views = packed(0, shape, type_name), packed(1, shape, type_name)
+    result = described(2, shape, strides, 5, type_name)
+    if len(set(places)) == len(places):
+        assert _native.begin(SIGMOID, *views, result).workspace_size == 0
+        return
+    with pytest.raises(oa.AclnnParameterError, match="overlaps with itself") as caught:
+        _native.begin(SIGMOID, *views, result)
+    assert (caught.value.status, caught.value.argument) == (161002, "gradInput")
+
+
+@pytest.mark.parametrize("role", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("shape", "strides", "offset"),
+    [
+        ((3,), (2**62,), 0),
+        ((3,), (2**61,), 0),
+        ((3,), (1,), 2**63 - 2),
+        ((3,), (1,), 2**61),
+        ((2**61 + 1,), (1,), 0),
+        ((2, 2, 2), (2**60, 2**60, 2**60), 0),
+    ],
+    ids=str,
+)
+def test_bytes_past_64_bits_are_refused(
+    role: int, shape: tuple[int, ...], strides: tuple[int, ...], offset: int
+) -> None:
+    views = [described(place, shape, (0,) * len(shape)) for place in range(3)]
+    views[role] = described(role, shape, strides, offset)
+    with pytest.raises(oa.AclnnParameterError) as caught:
+        _native.begin(SIGMOID, *views)
+    assert caught.value.status == 161002
+    if math.prod(shape) < 2**61:  # or expanded views have too many elements as well
+        assert caught.value.argument == ("gradOutput", "output", "gradInput")[role]
+        assert "64-bit" in str(caught.value)
+
+
+def test_more_elements_than_64_bits_count_are_refused() -> None:
+    views = [described(place, (2**32, 2**32), (0, 0)) for place in range(3)]
+    with pytest.raises(oa.AclnnParameterError, match="64-bit") as caught:
+        _native.begin(SIGMOID, *views)
+    assert (caught.value.status, caught.value.argument) == (161002, "gradOutput")
+
+
+@pytest.mark.parametrize("shape", [(2**62, 2**62, 0), (0, 2**63 - 1), (2**40, 0, 2**40)], ids=str)
+def test_empty_views_of_any_extents_are_fine(shape: tuple[int, ...]) -> None:
+    views = [described(place, shape, (2**62,) * len(shape)) for place in range(3)]
+    _native.begin(SIGMOID, *views).run()
+
+
+def test_strides_of_single_elements_do_not_count() -> None:
+    memory = [np.full(4, value, np.float32) for value in (2, 0.25, 9)]
+    shape, strides = (1, 2, 1), (2**63 - 1, 1, 0)
+    views = [_native.TensorView(m.ctypes.data, "FLOAT", shape, strides, 1) for m in memory]
+    _native.begin(SIGMOID, *views).run()
+    np.testing.assert_array_equal(memory[2], np.float32([9, 0.375, 0.375, 9]))
+
+
+LONG = 1 << 25
+
+
+@pytest.mark.parametrize(
+    ("shape", "out_strides", "in_strides", "offset"),
+    [
+        ((LONG,), (2,), (2,), 1),
+        ((4000, 4000), (8000, 1), (1, 8000), 4000),
+        ((4000, 4000), (8000, 2), (2, 8000), 1),
+        ((32, 64, 100, 100), (1280000, 1, 12800, 128), (1280000, 1, 12800, 128), 64),
+        ((LONG,), (4,), (2,), 1),
+        ((LONG,), (6,), (3,), 1),
+        ((1000, 1000, 20), (120000, 120, 6), (60000, 60, 3), 1),
+    ],
+    ids=str,
+)
+def test_long_views_between_each_others_elements_are_allowed(
+    shape: tuple[int, ...], out_strides: tuple[int, ...], in_strides: tuple[int, ...], offset: int
+) -> None:
+    result = described(0, shape, out_strides)
+    shared = described(0, shape, in_strides, offset)
+    other = packed(1, shape)
+    _native.begin(SIGMOID, shared, other, result)
+    _native.begin(SIGMOID, other, shared, result)

@@ -31,6 +31,24 @@ class BoundedSum {
     }
 
     Overlap reaches(Wide target) {
+        if (target < 0 || target > reach_[0]) {
+            return Overlap::none;
+        }
+        // Where the smaller terms together stay below the larger ones' divisor, what they have to
+        // give is the target's remainder, and the two groups can be looked at one by one.
+        std::int64_t larger = 0;
+        for (std::size_t i = 1; i < terms_.size(); ++i) {
+            larger = std::gcd(larger, terms_[i - 1].coefficient);
+            if (reach_[i] < larger) {
+                const Wide remainder = target % larger;
+                const auto middle = terms_.begin() + static_cast<std::ptrdiff_t>(i);
+                const Overlap small = BoundedSum({middle, terms_.end()}).reaches(remainder);
+                if (small != Overlap::some) {
+                    return small;
+                }
+                return BoundedSum({terms_.begin(), middle}).reaches(target - remainder);
+            }
+        }
         steps_left_ = kMostSteps;
         return search(0, target);
     }
