@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -12,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 import openaclnn as oa
+from openaclnn import _native
 
 Array = NDArray[Any]
 
@@ -195,6 +197,60 @@ print(peak() - before)
     assert int(run_python(code)) < 60_000_000  # half of one array
 
 
+@OPERATORS
+def test_numpy_scalars_and_arrays_of_rank_zero_give_arrays(operator: str) -> None:
+    result = CALLS[operator](np.float32(2), np.float32(0.25))
+    assert type(result) is np.ndarray
+    assert result.flags.writeable
+    wide = oa.sigmoid_backward(np.float64(2), np.array(0.25))
+    assert_right("sigmoid", wide, np.array(2.0), np.array(0.25))
+
+
+@OPERATORS
+def test_matrices_and_records_are_taken_as_arrays(operator: str) -> None:
+    g, second = sample()
+    records = np.rec.fromarrays([g, second], names="g,second")
+    result = CALLS[operator](records.g, records.second)
+    assert type(result) is np.ndarray
+    assert_right(operator, result, g, second)
+
+
+@OPERATORS
+def test_memory_mapped_file_that_is_read_only(operator: str, tmp_path: Path) -> None:
+    g, second = sample()
+    np.save(tmp_path / "g.npy", g)
+    mapped = np.load(tmp_path / "g.npy", mmap_mode="r")
+    assert_right(operator, CALLS[operator](mapped, second), g, second)
+    with pytest.raises(oa.AclnnParameterError, match="read-only") as caught:
+        CALLS[operator](g, second, out=mapped)
+    assert (caught.value.status, caught.value.argument) == (161002, "gradInput")
+    np.testing.assert_array_equal(np.load(tmp_path / "g.npy"), g)
+
+
+@pytest.mark.parametrize(
+    ("operator", "dtype"),
+    [(operator, dtype) for operator in CALLS for dtype in NUMPY_TYPES]
+    + [("sigmoid", dtype) for dtype in WIDE_TYPES],
+)
+def test_arrays_that_must_be_copied_are_right_as_inputs_and_refused_as_result(
+    operator: str, dtype: Any
+) -> None:
+    g, second = sample(dtype)
+    wanted = CALLS[operator](g, second)
+    reversed_ = second[::-1, ::-1].copy()[::-1, ::-1]
+    swapped = second.astype(np.dtype(dtype).newbyteorder())
+    misaligned = np.zeros(g.nbytes + 1, np.uint8)[1:].view(dtype).reshape(g.shape)
+    misaligned[...] = second
+    records = np.zeros(g.shape, [("tag", "u1"), ("value", dtype)])  # of an odd size
+    records["value"] = second
+    for unusual in (reversed_, swapped, misaligned, records["value"]):
+        np.testing.assert_array_equal(CALLS[operator](g, unusual), wanted, strict=True)
+        with pytest.raises(oa.AclnnParameterError) as caught:
+            CALLS[operator](g, second, out=unusual)
+        assert (caught.value.status, caught.value.argument) == (161002, "gradInput")
+        np.testing.assert_array_equal(unusual, second)
+
+
 # PyTorch
 
 
@@ -298,6 +354,115 @@ print("torch" in sys.modules or "jax" in sys.modules)
     assert run_python(code) == "False"
 
 
+@OPERATORS
+def test_pytorch_result_shares_the_storage(operator: str) -> None:
+    g, second = (torch.from_numpy(array) for array in sample())
+    store = torch.zeros(200)
+    out = store[50:127].view(7, 11)
+    result = CALLS[operator](g, second, out=out)
+    assert result.untyped_storage().data_ptr() == store.untyped_storage().data_ptr()
+    assert result.data_ptr() == store.data_ptr() + 200
+    assert torch.equal(store[50:127].view(7, 11), CALLS[operator](g, second))
+
+
+@OPERATORS
+@pytest.mark.parametrize(
+    "shape_and_order",
+    [((2, 3, 4), (2, 0, 1)), ((2, 3, 4, 5, 6), (0, 2, 3, 4, 1)), ((5, 4), (1, 0))],
+    ids=str,
+)
+def test_pytorch_result_is_laid_out_like_the_second_input(
+    operator: str, shape_and_order: tuple[tuple[int, ...], tuple[int, ...]]
+) -> None:
+    shape, order = shape_and_order
+    g, second = (torch.from_numpy(array) for array in sample(shape=shape))
+    back = tuple(np.argsort(order))
+    permuted = second.permute(order).contiguous().permute(back)
+    result = CALLS[operator](g, permuted)
+    assert result.stride() == permuted.stride()
+    assert torch.equal(result, CALLS[operator](g, second))
+
+
+@OPERATORS
+def test_parameter_is_updated_in_place_without_grad(operator: str) -> None:
+    g, second = (torch.from_numpy(array) for array in sample())
+    wanted = CALLS[operator](g, second)
+    parameter = torch.nn.Parameter(second.clone())
+    address = parameter.data_ptr()
+    with torch.no_grad():
+        assert CALLS[operator](g, parameter, out=parameter) is parameter
+    assert parameter.data_ptr() == address
+    assert torch.equal(parameter.detach(), wanted)
+
+
+@OPERATORS
+def test_pytorch_tensor_that_is_not_aligned(operator: str) -> None:
+    g, second = sample(shape=(100,))
+    memory = bytearray(401)
+    np.frombuffer(memory, np.uint8)[1:] = second.view(np.uint8)
+    odd = torch.frombuffer(memory, dtype=torch.float32, offset=1, count=100)
+    assert odd.data_ptr() % 4
+    result = CALLS[operator](torch.from_numpy(g), odd)
+    np.testing.assert_array_equal(result.numpy(), CALLS[operator](g, second))
+
+
+WITHOUT_MEMORY = {
+    "storage freed": "x = torch.ones(5000); x.untyped_storage().resize_(0)",
+    "fake": """
+from torch._subclasses.fake_tensor import FakeTensorMode
+with FakeTensorMode():
+    x = torch.ones(5000)
+""",
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_MEMORY)
+def test_pytorch_tensors_without_memory_are_refused(
+    name: str, run_python: Callable[..., str]
+) -> None:
+    code = f"""
+import torch
+import openaclnn as oa
+{WITHOUT_MEMORY[name]}
+one = torch.ones(5000)
+for arguments in ((x, one, one), (one, x, one), (one, one, x)):
+    try:
+        oa.silu_backward(arguments[0], arguments[1], out=arguments[2])
+    except oa.AclnnError as error:
+        print(error.status, error.argument)
+"""
+    assert run_python(code) == "161002 gradOutput\n161002 self\n161002 gradInput"
+
+
+def test_pytorch_zeros_without_memory_are_refused_or_read_as_zeros(
+    run_python: Callable[..., str],
+) -> None:
+    # Derivatives forward are full of such tensors.
+    code = """
+import torch
+import openaclnn as oa
+x, one, zero = torch._efficientzerotensor(5000), torch.ones(5000), torch.zeros(5000)
+for lazy, plain in (((x, one), (zero, one)), ((one, x), (one, zero))):
+    try:
+        print(torch.equal(oa.silu_backward(*lazy), oa.silu_backward(*plain)))
+    except oa.AclnnError as error:
+        print(error.status == 161002)
+try:
+    oa.silu_backward(one, one, out=x)
+except oa.AclnnError as error:
+    print(error.status, error.argument)
+"""
+    assert run_python(code) == "True\nTrue\n161002 gradInput"
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+def test_nested_pytorch_tensors_are_refused() -> None:
+    nested = torch.nested.nested_tensor([torch.ones(3), torch.ones(2)])
+    with pytest.raises(oa.AclnnError) as caught:
+        oa.silu_backward(nested, nested)
+    assert (caught.value.status, caught.value.argument) == (161002, "gradOutput")
+
+
 # DLPack
 
 
@@ -398,6 +563,60 @@ def test_dlpack_kinds_must_not_mix_with_numpy() -> None:
     assert caught.value.argument == "self"
 
 
+def test_dlpack_views_lie_on_the_exported_memory() -> None:
+    g, second = sample()
+    for array, address in (
+        (g[1:, 2:], g[1:, 2:].ctypes.data),
+        (torch.from_numpy(second)[3:], second[3:].ctypes.data),
+    ):
+        for writable in (False, True):
+            assert _native.view_of_dlpack(Exported(array), writable).address == address
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1, 1), (2,) * 8], ids=str)
+@OPERATORS
+def test_dlpack_of_any_rank(operator: str, shape: tuple[int, ...]) -> None:
+    g, second = sample(shape=shape)
+    out = np.full_like(g, 9)
+    CALLS[operator](Exported(g), Exported(second), out=Exported(out))
+    assert_right(operator, out, g, second)
+    assert CALLS[operator](Exported(g), Exported(second)).shape == shape
+
+
+@pytest.mark.parametrize("dtype", WIDE_TYPES, ids=lambda t: t.__name__)
+def test_dlpack_of_wide_and_complex_types(dtype: Any) -> None:
+    g, y = sample(dtype)
+    result = oa.sigmoid_backward(Exported(g), Exported(y))
+    assert result.dtype == dtype
+    np.testing.assert_array_equal(result, oa.sigmoid_backward(g, y))
+
+
+@pytest.mark.parametrize(
+    ("place", "name"), [(0, "gradOutput"), (1, "self"), (2, "gradInput")], ids=str
+)
+def test_dlpack_array_with_a_negative_stride_is_refused(place: int, name: str) -> None:
+    arrays = [*sample(shape=(9,)), np.full(9, 7, np.float32)]
+    arrays[place] = arrays[place][::-1]
+    exported = [Exported(array) for array in arrays]
+    with pytest.raises(oa.AclnnParameterError, match="negative") as caught:
+        oa.silu_backward(exported[0], exported[1], out=exported[2])
+    assert (caught.value.status, caught.value.argument) == (161002, name)
+    assert (arrays[2] == 7).all()
+
+
+def test_dlpack_overlap_and_in_place() -> None:
+    store = np.linspace(-2, 2, 101, dtype=np.float32)
+    g = np.ones(100, np.float32)
+    before = store.copy()
+    with pytest.raises(oa.AclnnParameterError, match="overlap"):
+        oa.silu_backward(Exported(g), Exported(store[1:]), out=Exported(store[:-1]))
+    np.testing.assert_array_equal(store, before)
+    wanted = oa.silu_backward(g, store[1:])
+    oa.silu_backward(Exported(g), Exported(store[1:]), out=Exported(store[1:]))
+    np.testing.assert_array_equal(store[1:], wanted)
+    assert store[0] == before[0]
+
+
 # JAX
 
 
@@ -424,3 +643,49 @@ def test_jax_result_can_not_be_written(jnp: Any) -> None:
         oa.silu_backward(arrays[0], arrays[1], out=arrays[2])
     assert (caught.value.status, caught.value.argument) == (161002, "gradInput")
     np.testing.assert_array_equal(np.asarray(arrays[2]), 1)
+
+
+def test_jax_arrays_are_not_copied(jnp: Any) -> None:
+    array = jnp.arange(1000, dtype=jnp.bfloat16)
+    view = _native.view_of_dlpack(array, False)
+    assert view.address == array.unsafe_buffer_pointer()
+    assert (view.type, view.shape) == ("BFLOAT16", [1000])
+
+
+@OPERATORS
+@pytest.mark.parametrize("shape", [(), (0, 3), (5,), (2,) * 8], ids=str)
+def test_jax_arrays_of_any_rank(operator: str, shape: tuple[int, ...], jnp: Any) -> None:
+    g, second = sample(shape=shape)
+    result = CALLS[operator](jnp.asarray(g), jnp.asarray(second))
+    assert result.shape == shape
+    np.testing.assert_array_equal(np.asarray(result), CALLS[operator](g, second))
+
+
+def test_jax_complex_arrays(jnp: Any) -> None:
+    g, y = sample(np.complex64)
+    result = oa.sigmoid_backward(jnp.asarray(g), jnp.asarray(y))
+    np.testing.assert_array_equal(np.asarray(result), oa.sigmoid_backward(g, y))
+
+
+def test_jax_arrays_broadcast_and_mix_on_ascend_950(jnp: Any) -> None:
+    g, x = jnp.linspace(-1, 1, 4).reshape(4, 1), jnp.linspace(-3, 3, 5, dtype=jnp.bfloat16)
+    with oa.product("Ascend950PR_9599"):
+        result = oa.silu_backward(g, x)
+        assert (result.shape, result.dtype) == ((4, 5), jnp.float32)
+        expected = oa.silu_backward(np.asarray(g), np.asarray(x))
+    np.testing.assert_array_equal(np.asarray(result), expected)
+
+
+def test_jax_arrays_do_not_mix_with_others(jnp: Any) -> None:
+    g, second = sample()
+    for other in (second, torch.from_numpy(second), Exported(second)):
+        with pytest.raises(oa.AclnnTypeError, match="one kind") as caught:
+            oa.silu_backward(jnp.asarray(g), other)
+        assert (caught.value.status, caught.value.argument) == (161002, "self")
+
+
+def test_jax_arrays_that_are_traced_are_refused(jnp: Any) -> None:
+    jax = pytest.importorskip("jax")
+    with pytest.raises(oa.AclnnTypeError, match="Tracer") as caught:
+        jax.jit(oa.silu_backward)(jnp.ones(3), jnp.ones(3))
+    assert (caught.value.status, caught.value.argument) == (161002, "gradOutput")

@@ -65,6 +65,8 @@ class TorchAdapter:
 
     @staticmethod
     def _check(tensor: Any, argument: Argument) -> None:
+        if tensor.is_nested:
+            argument.refuse_type("is a nested tensor; pass its parts one by one")
         if tensor.layout != torch.strided:
             argument.refuse_type(f"has the layout {tensor.layout}; pass its .to_dense()")
         if tensor.device.type != "cpu":
@@ -78,11 +80,27 @@ class TorchAdapter:
     @staticmethod
     def _view(tensor: Any, argument: Argument) -> TensorView:
         name = _TYPE_NAMES.get(tensor.dtype, str(tensor.dtype))
-        try:
-            address = tensor.data_ptr()
-        except RuntimeError as error:
-            argument.refuse_type(f"has no memory of its own ({error}); pass an ordinary tensor")
+        if not _has_memory(tensor):
+            argument.refuse_type(
+                "has no memory of its own (a fake, lazy or freed tensor); pass an ordinary one"
+            )
+        address = tensor.data_ptr()
         return TensorView(address, name, tensor.shape, tensor.stride())
+
+
+def _has_memory(tensor: Any) -> bool:
+    """Tell whether a tensor's elements all lie in CPU memory that it holds."""
+    if tensor.numel() == 0:
+        return True
+    try:
+        storage = tensor.untyped_storage()
+        last = sum((n - 1) * s for n, s in zip(tensor.shape, tensor.stride(), strict=True))
+        needed = (tensor.storage_offset() + last + 1) * tensor.element_size()
+        return bool(storage.device.type == "cpu" and storage.nbytes() >= needed) and not bool(
+            tensor._is_zerotensor()
+        )
+    except RuntimeError:  # subclasses that only wrap others
+        return False
 
 
 ADAPTER = TorchAdapter()
