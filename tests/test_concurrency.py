@@ -658,3 +658,60 @@ def test_running_on_what_is_no_stream_is_a_type_error() -> None:
             executor.run(stream=value)  # type: ignore[arg-type]
     executor.run()
     assert_right(out, g, y)
+
+
+FORKED_AFTER_WORK = """
+import os, sys
+import numpy as np, openaclnn as oa
+x = np.ones(4, "f4")
+
+def work(stream):
+    executor = oa.silu_backward_get_workspace_size(x, x, np.empty_like(x))[1]
+    executor.run(stream=stream)
+    stream.synchronize()
+
+parents = oa.Stream()
+work(parents)
+child = os.fork()
+if child == 0:
+    own = oa.Stream()
+    work(own)
+    sys.exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_child_ends_well_with_a_stream_of_its_own_beside_the_parents(
+    run_python: Callable[..., str],
+) -> None:
+    assert run_python(FORKED_AFTER_WORK) == "0"
+
+
+ONE_STREAM_FOR_ALL = """
+import sys, threading
+import numpy as np, openaclnn as oa
+sys.setswitchinterval(1e-6)
+stream = oa.Stream()
+faults = []
+
+def work():
+    try:
+        for i in range(400):
+            g = np.ones(64 if i % 10 else 1 << 18, "f4")
+            executor = oa.silu_backward_get_workspace_size(g, g, np.empty_like(g))[1]
+            executor.run(stream=stream)
+    except Exception as fault:
+        faults.append(fault)
+
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+stream.synchronize()
+print(faults)
+"""
+
+
+def test_threads_may_share_a_stream(run_python: Callable[..., str]) -> None:
+    assert run_python(ONE_STREAM_FOR_ALL) == "[]"

@@ -82,13 +82,6 @@ class Stream::Queue {
 
     bool on_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
 
-    // In a forked child the thread is not here, and the lock may be held for ever.
-    void abandon() {
-        if (thread_.joinable()) {
-            thread_.detach();
-        }
-    }
-
   private:
     std::uint64_t push_locked(Work work) {
         if (!thread_.joinable()) {
@@ -166,7 +159,8 @@ Stream::~Stream() {
     if (generation_ == process_generation()) {
         queue_->close();
     } else {
-        queue_->abandon();
+        // A forked child: the thread is not here, and its number may be another's by now; the lock
+        // may be held for ever. All of it is left as it is.
         static_cast<void>(queue_.release());
     }
 }

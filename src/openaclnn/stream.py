@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
@@ -33,6 +34,8 @@ class Stream:
     def __init__(self) -> None:
         self._native = _native.Stream()
         self._held: deque[tuple[int, object]] = deque()
+        # Of several threads that queue work, one at a time looks at what is held.
+        self._lock = threading.Lock()
         # A call of a loaded library that has been started, and what waits for it.
         self._finish_started: Callable[[], None] | None = None
 
@@ -51,7 +54,8 @@ class Stream:
         """Queue an executor; the holder, which keeps its arrays, is kept until it has run."""
         self._finish()
         self._release()
-        self._held.append((executor.run_on(self._native), holder))
+        with self._lock:
+            self._held.append((executor.run_on(self._native), holder))
 
     def start(self, begin: Callable[[], Callable[[], None]]) -> None:
         """Begin a call of a loaded library after the one before it has been finished.
@@ -68,8 +72,11 @@ class Stream:
 
     def _release(self) -> None:
         completed = self._native.completed()
-        while self._held and self._held[0][0] <= completed:
-            self._held.popleft()
+        with self._lock:
+            done = []  # what it frees may run code of its own: after the lock
+            while self._held and self._held[0][0] <= completed:
+                done.append(self._held.popleft())
+        done.clear()
 
     def __enter__(self) -> Stream:
         return self
