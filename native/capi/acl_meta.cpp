@@ -34,19 +34,6 @@ std::vector<std::int64_t> numbers(const char* function, const char* name,
     return result;
 }
 
-std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& dims) {
-    std::vector<std::int64_t> strides(dims.size());
-    std::int64_t stride = 1;
-    for (std::size_t i = dims.size(); i-- > 0;) {
-        strides[i] = stride;
-        // What overflows here is refused in phase one, if the tensor has any elements.
-        if (__builtin_mul_overflow(stride, std::max<std::int64_t>(dims[i], 1), &stride)) {
-            stride = INT64_MAX;
-        }
-    }
-    return strides;
-}
-
 Tensor describe(const char* function, const int64_t* viewDims, uint64_t viewDimsNum,
                 aclDataType dataType, const int64_t* stride, int64_t offset, aclFormat format,
                 const int64_t* storageDims, uint64_t storageDimsNum, void* tensorData) {
@@ -67,13 +54,17 @@ Tensor describe(const char* function, const int64_t* viewDims, uint64_t viewDims
     return tensor;
 }
 
+[[noreturn]] void refuse_tensor(const char* function) {
+    refuse(
+        Status::parameter_invalid,
+        std::string(function) + ": tensor is not a live one; it may have been destroyed already");
+}
+
 std::shared_ptr<Tensor> tensor_or_refuse(const char* function, const aclTensor* handle) {
     require_argument(function, handle, "tensor");
     std::shared_ptr<Tensor> tensor = capi::find_tensor(handle);
     if (tensor == nullptr) {
-        refuse(Status::parameter_invalid,
-               std::string(function) +
-                   ": tensor is not a live one; it may have been destroyed already");
+        refuse_tensor(function);
     }
     return tensor;
 }
@@ -100,9 +91,7 @@ aclnnStatus get(const char* function, const aclTensor* handle, Value* value, con
 
 void destroy_tensor(const char* function, const aclTensor* handle) {
     if (handle != nullptr && capi::remove_tensor(handle) == nullptr) {
-        refuse(Status::parameter_invalid,
-               std::string(function) +
-                   ": tensor is not a live one; it may have been destroyed already");
+        refuse_tensor(function);
     }
 }
 
@@ -137,9 +126,7 @@ void set_address(const char* function, Role role, aclOpExecutor* handle, std::si
     require_argument(function, tensor_handle, "tensor", Status::inner_null);
     const auto entry = capi::find_executor(handle);
     if (entry == nullptr) {
-        refuse(Status::inner_null, std::string(function) +
-                                       ": executor is not a live one; it has been run and is not "
-                                       "repeatable, or has been destroyed");
+        capi::refuse_executor(function);
     }
     const std::shared_ptr<Tensor> tensor = tensor_or_refuse(function, tensor_handle);
     constexpr std::size_t kInputs = 2;
@@ -371,9 +358,7 @@ aclnnStatus aclSetAclOpExecutorRepeatable(aclOpExecutor* executor) {
         require_argument("aclSetAclOpExecutorRepeatable", executor, "executor", Status::inner_null);
         const auto entry = capi::find_executor(executor);
         if (entry == nullptr) {
-            refuse(Status::inner_null,
-                   "aclSetAclOpExecutorRepeatable: executor is not a live one; it has been run, "
-                   "or has been destroyed");
+            capi::refuse_executor("aclSetAclOpExecutorRepeatable");
         }
         if (std::optional<Fault> fault = entry->executor.set_repeatable(true)) {
             throw capi::StatusFault{std::move(*fault)};
@@ -385,9 +370,7 @@ aclnnStatus aclDestroyAclOpExecutor(aclOpExecutor* executor) {
     return guarded_status("aclDestroyAclOpExecutor", [&] {
         require_argument("aclDestroyAclOpExecutor", executor, "executor", Status::inner_null);
         if (capi::remove_executor(executor) == nullptr) {
-            refuse(Status::inner_null,
-                   "aclDestroyAclOpExecutor: executor is not a live one; it has been run and is "
-                   "not repeatable, or has been destroyed");
+            capi::refuse_executor("aclDestroyAclOpExecutor");
         }
     });
 }

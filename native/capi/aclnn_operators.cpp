@@ -70,12 +70,6 @@ aclnnStatus phase_one(const Operator& op, const aclTensor* first, const aclTenso
     });
 }
 
-[[noreturn]] void refuse_executor(const Operator& op) {
-    refuse(Status::inner_null, std::string(op.name) +
-                                   ": executor is not a live one; it has been run and is not "
-                                   "repeatable, or has been destroyed");
-}
-
 // What a run does. The addresses of a repeatable executor may change before it is done.
 Stream::Work work_of(const std::shared_ptr<ExecutorEntry>& entry) {
     if (entry->executor.repeatable()) {
@@ -90,14 +84,14 @@ aclnnStatus phase_two(const Operator& op, const void* workspace, uint64_t worksp
         capi::require_argument(op.name, executor, "executor");
         const std::shared_ptr<ExecutorEntry> entry = capi::find_executor(executor);
         if (entry == nullptr) {
-            refuse_executor(op);
+            capi::refuse_executor(op.name);
         }
         entry->check(workspace, workspaceSize);
         // A stream that is not alive is found out before the executor is used up.
         const std::shared_ptr<Stream> target = find_stream_for_work(stream);
         Stream::Work work = work_of(entry);
         if (!entry->executor.repeatable() && capi::remove_executor(executor) == nullptr) {
-            refuse_executor(op);  // another thread was first
+            capi::refuse_executor(op.name);  // another thread was first
         }
         entry->executor.begin_run();
         if (checker::enabled()) {

@@ -96,6 +96,12 @@ std::shared_ptr<ExecutorEntry> remove_executor(const aclOpExecutor* handle) {
     return tables().executors.remove(handle);
 }
 
+void refuse_executor(const char* function) {
+    refuse(Status::inner_null, std::string(function) +
+                                   ": executor is not a live one; it has been run and is not "
+                                   "repeatable, or has been destroyed");
+}
+
 aclrtEvent insert_event(std::shared_ptr<Event> event) {
     return tables().events.insert(std::move(event));
 }

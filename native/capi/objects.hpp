@@ -64,6 +64,9 @@ aclOpExecutor* insert_executor(std::shared_ptr<ExecutorEntry> entry);
 std::shared_ptr<ExecutorEntry> find_executor(const aclOpExecutor* handle);
 std::shared_ptr<ExecutorEntry> remove_executor(const aclOpExecutor* handle);
 
+// Throws the StatusFault of an executor that is not alive.
+[[noreturn]] void refuse_executor(const char* function);
+
 aclrtEvent insert_event(std::shared_ptr<Event> event);
 // These throw RuntimeFault if the handle is not a live one.
 std::shared_ptr<Event> find_event(const void* handle);

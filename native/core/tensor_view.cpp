@@ -17,6 +17,32 @@ std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape) {
     return count;
 }
 
+std::vector<std::int64_t> contiguous_strides(std::span<const std::int64_t> shape) {
+    std::vector<std::int64_t> strides(shape.size());
+    std::int64_t stride = 1;
+    for (std::size_t i = shape.size(); i-- > 0;) {
+        strides[i] = stride;
+        if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[i], 1), &stride)) {
+            stride = INT64_MAX;
+        }
+    }
+    return strides;
+}
+
+std::optional<std::vector<std::int64_t>> broadcast_shape(std::span<const std::int64_t> first,
+                                                         std::span<const std::int64_t> second) {
+    std::vector<std::int64_t> shape(std::max(first.size(), second.size()));
+    for (std::size_t i = 1; i <= shape.size(); ++i) {
+        const std::int64_t a = i <= first.size() ? first[first.size() - i] : 1;
+        const std::int64_t b = i <= second.size() ? second[second.size() - i] : 1;
+        if (a != b && a != 1 && b != 1) {
+            return std::nullopt;
+        }
+        shape[shape.size() - i] = a == 1 ? b : a;
+    }
+    return shape;
+}
+
 std::optional<ByteRange> byte_range(const TensorView& view) {
     const std::optional<std::int64_t> count = element_count(view.shape);
     if (!count.has_value()) {

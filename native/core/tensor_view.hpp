@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/data_type.hpp"
 
@@ -23,6 +24,14 @@ struct TensorView {
 
 // The number of elements; nothing if it overflows int64. A zero extent makes it 0.
 std::optional<std::int64_t> element_count(std::span<const std::int64_t> shape);
+
+// The strides of elements that lie in a row, the last dimension's next to each other. Those that
+// would overflow are INT64_MAX: a view with them and any elements has no byte_range.
+std::vector<std::int64_t> contiguous_strides(std::span<const std::int64_t> shape);
+
+// The shape that both broadcast to; nothing if they do not.
+std::optional<std::vector<std::int64_t>> broadcast_shape(std::span<const std::int64_t> first,
+                                                         std::span<const std::int64_t> second);
 
 // The bytes from `data` that a view's elements lie in; nothing if that overflows int64.
 struct ByteRange {

@@ -130,7 +130,7 @@ class Check {
                 }
                 return result != first ? std::optional(different_types(2)) : std::nullopt;
             case TypeRule::mixed_float32: {
-                const DataType wanted = first == second ? first : DataType::float32;
+                const DataType wanted = result_type(operator_, product_, first, second);
                 if (result != wanted) {
                     return invalid_type(2, " has type " + type_text(result) + "; inputs of types " +
                                                type_text(first) + " and " + type_text(second) +
@@ -139,7 +139,7 @@ class Check {
                 return std::nullopt;
             }
             case TypeRule::promoted: {
-                const DataType promoted = promote(first, second);
+                const DataType promoted = result_type(operator_, product_, first, second);
                 if (is_complex(promoted) && !is_complex(result)) {
                     return invalid_type(2, " has type " + type_text(result) +
                                                ", to which the inputs' promoted type " +
@@ -187,24 +187,18 @@ class Check {
     std::optional<Fault> broadcast_shapes() {
         const auto& first = views_[0]->shape;
         const auto& second = views_[1]->shape;
-        const std::size_t rank = std::max(first.size(), second.size());
-        std::vector<std::int64_t> shape(rank);
-        for (std::size_t i = 1; i <= rank; ++i) {
-            const std::int64_t a = i <= first.size() ? first[first.size() - i] : 1;
-            const std::int64_t b = i <= second.size() ? second[second.size() - i] : 1;
-            if (a != b && a != 1 && b != 1) {
-                return invalid(1, " has shape " + shape_text(second) +
-                                      ", which does not broadcast with " + argument(0) +
-                                      "'s shape " + shape_text(first) +
-                                      "; from the last on, extents must be equal or 1");
-            }
-            shape[rank - i] = a == 1 ? b : a;
+        const std::optional<std::vector<std::int64_t>> shape = broadcast_shape(first, second);
+        if (!shape.has_value()) {
+            return invalid(1, " has shape " + shape_text(second) +
+                                  ", which does not broadcast with " + argument(0) + "'s shape " +
+                                  shape_text(first) +
+                                  "; from the last on, extents must be equal or 1");
         }
         const auto& result = views_[2]->shape;
-        if (!std::equal(shape.begin(), shape.end(), result.begin(), result.end())) {
+        if (!std::equal(shape->begin(), shape->end(), result.begin(), result.end())) {
             return invalid(2, " has shape " + shape_text(result) + "; the inputs' shapes " +
                                   shape_text(first) + " and " + shape_text(second) +
-                                  " broadcast to " + shape_text(shape) + ", which is expected");
+                                  " broadcast to " + shape_text(*shape) + ", which is expected");
         }
         return std::nullopt;
     }

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <numeric>
 
-#include "core/overlap.hpp"
 #include "executor/float_environment.hpp"
 #include "executor/thread_pool.hpp"
 

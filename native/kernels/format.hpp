@@ -87,7 +87,7 @@ struct ComplexFormat {
 using Complex64 = ComplexFormat<F32, float, kF32Lanes>;
 using Complex128 = ComplexFormat<F64, double, kF64Lanes>;
 
-// The formats by the size and alignment of what they move, for copies that need no values.
+// A step of one element again and again.
 template <class Format>
 [[gnu::always_inline]] inline typename Format::Values repeated(
     const typename Format::Element& element) {

@@ -18,7 +18,7 @@ struct Block {
 using BinaryKernel = void (*)(Block result, Block first, Block second, std::int64_t rows,
                               std::int64_t columns);
 
-// The formulas that kernels compute; OPERATORS in operator_table.cpp says which operator is which.
+// The formulas that kernels compute; operator_table.cpp says which operator is which.
 enum class Formula { silu_backward, sigmoid_backward };
 
 // The instruction set level that the kernels use here: the best that the processor has, capped by

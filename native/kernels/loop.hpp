@@ -1,8 +1,6 @@
 // One loop for all formulas and formats. Included by level.cpp alone.
 #pragma once
 
-#include <algorithm>
-
 #include "kernels/format.hpp"
 #include "kernels/kernel.hpp"
 
@@ -116,11 +114,19 @@ struct Grid {
     }
 };
 
+// Not std::min and std::max: this file shares no inline function with others, see level.cpp.
+constexpr std::int64_t lesser(std::int64_t a, std::int64_t b) {
+    return a < b ? a : b;
+}
+constexpr std::int64_t greater(std::int64_t a, std::int64_t b) {
+    return a < b ? b : a;
+}
+
 // Tiles of this many elements fit the first-level cache three times over.
 inline constexpr std::int64_t kTileRows = 64;
 inline constexpr std::int64_t kTileBytesPerRow = 128;
 
-// Copies rows x columns elements; the side whose stride is smaller leads the order.
+// Copies rows x columns elements.
 template <class Element>
 void copy(Element* to, std::int64_t to_row, std::int64_t to_column, const Element* from,
           std::int64_t from_row, std::int64_t from_column, std::int64_t rows,
@@ -139,16 +145,16 @@ void tiled(Grid<typename Format::Element> result, Grid<typename Format::Element>
            Grid<typename Format::Element> second, std::int64_t rows, std::int64_t columns) {
     using Element = typename Format::Element;
     constexpr std::int64_t kTileColumns =
-        std::max<std::int64_t>(kTileBytesPerRow / sizeof(Element), 8);
+        greater(kTileBytesPerRow / std::int64_t{sizeof(Element)}, 8);
     constexpr std::int64_t kTileSize = kTileRows * kTileColumns;
     alignas(64) Element tiles[3][kTileSize];
     // Few columns leave room for more rows, and the other way round.
-    const std::int64_t width = std::min(columns, std::max(kTileColumns, kTileSize / rows));
+    const std::int64_t width = lesser(columns, greater(kTileColumns, kTileSize / rows));
     const std::int64_t height = kTileSize / width;
     for (std::int64_t row = 0; row < rows; row += height) {
-        const std::int64_t m = std::min(height, rows - row);
+        const std::int64_t m = lesser(height, rows - row);
         for (std::int64_t column = 0; column < columns; column += width) {
-            const std::int64_t n = std::min(width, columns - column);
+            const std::int64_t n = lesser(width, columns - column);
             copy<Element>(tiles[0], n, 1, first.at(row, column), first.row_stride,
                           first.column_stride, m, n);
             copy<Element>(tiles[1], n, 1, second.at(row, column), second.row_stride,

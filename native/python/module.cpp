@@ -91,6 +91,13 @@ void execute_without_gil(const Plan& plan) {
     engine().execute(plan);
 }
 
+// Phase one.
+Plan plan_of(const Operator& op, const Arguments& arguments) {
+    const Product& product = engine().product();
+    throw_if(engine().check(op, product, arguments));
+    return engine().make_plan(op, product, arguments);
+}
+
 // Phases one and two in one. False, with nothing done, if an argument needs adapting first.
 bool call(std::size_t index, nb::handle first, nb::handle second, nb::handle result) {
     Argument a;
@@ -99,11 +106,7 @@ bool call(std::size_t index, nb::handle first, nb::handle second, nb::handle res
     if (!a.take(first) || !b.take(second) || !c.take_writable(result)) {
         return false;
     }
-    const Arguments arguments = {a.view(), b.view(), c.view()};
-    const Operator& op = operator_at(index);
-    const Product& product = engine().product();
-    throw_if(engine().check(op, product, arguments));
-    execute_without_gil(engine().make_plan(op, product, arguments));
+    execute_without_gil(plan_of(operator_at(index), {a.view(), b.view(), c.view()}));
     return true;
 }
 
@@ -112,11 +115,8 @@ Executor* begin(std::size_t index, const OwnedView* first, const OwnedView* seco
     const auto view = [](const OwnedView* owned) {
         return owned == nullptr ? nullptr : &owned->view();
     };
-    const Arguments arguments = {view(first), view(second), view(result)};
     const Operator& op = operator_at(index);
-    const Product& product = engine().product();
-    throw_if(engine().check(op, product, arguments));
-    return new Executor(op, engine().make_plan(op, product, arguments));
+    return new Executor(op, plan_of(op, {view(first), view(second), view(result)}));
 }
 
 // The type and the shape that a call's result will have. Raises for inputs with a fault.
@@ -130,25 +130,11 @@ std::tuple<std::string, std::vector<std::int64_t>> result_of(std::size_t index,
     const bool given = first != nullptr && second != nullptr;
     if (given) {
         const auto& a = first->view().shape;
-        const auto& b = second->view().shape;
-        shape.assign(std::max(a.size(), b.size()), 1);
-        for (const auto& input : {a, b}) {
-            for (std::size_t i = 1; i <= input.size(); ++i) {
-                std::int64_t& extent = shape[shape.size() - i];
-                extent = extent == 1 ? input[input.size() - i] : extent;
-            }
-        }
+        // Without one, the inputs are at fault, and any shape will do for the checks to say so.
+        shape = broadcast_shape(a, second->view().shape).value_or(std::vector(a.begin(), a.end()));
         result.type = engine().result_type(op, product, first->view().type, second->view().type);
     }
-    // Any strides without overlap will do for the checks.
-    std::vector<std::int64_t> strides(shape.size());
-    std::int64_t stride = 1;
-    for (std::size_t i = shape.size(); i-- > 0;) {
-        strides[i] = stride;
-        if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[i], 1), &stride)) {
-            stride = INT64_MAX;
-        }
-    }
+    const std::vector<std::int64_t> strides = contiguous_strides(shape);
     result.shape = shape;
     result.strides = strides;
     throw_if(engine().check(op, product,

@@ -68,6 +68,12 @@ thread_local std::shared_ptr<Context> current;
     throw RuntimeFault{error, std::move(text)};
 }
 
+[[noreturn]] void throw_not_live(const char* what) {
+    throw_fault(
+        RuntimeError::invalid_handle,
+        std::string("the ") + what + " is not a live one; it may have been destroyed already");
+}
+
 void check_device(std::int32_t device) {
     if (device < 0 || device >= device_count()) {
         throw_fault(RuntimeError::invalid_device,
@@ -138,8 +144,7 @@ std::shared_ptr<CreatedStream> take_stream(void* handle) {
         throw_fault(RuntimeError::param_invalid, "the stream can't be destroyed by its own work");
     }
     if (created == nullptr || all().streams.remove(handle) == nullptr) {
-        throw_fault(RuntimeError::invalid_handle,
-                    "the stream is not a live one; it may have been destroyed already");
+        throw_not_live("stream");
     }
     return created;
 }
@@ -211,8 +216,7 @@ void* create_context(std::int32_t device) {
 void destroy_context(void* handle) {
     const std::shared_ptr<Context> context = all().contexts.find(handle);
     if (context == nullptr) {
-        throw_fault(RuntimeError::invalid_handle,
-                    "the context is not a live one; it may have been destroyed already");
+        throw_not_live("context");
     }
     {
         const std::lock_guard lock(all().mutex);
@@ -227,8 +231,7 @@ void destroy_context(void* handle) {
 void set_current_context(void* handle) {
     std::shared_ptr<Context> context = all().contexts.find(handle);
     if (context == nullptr) {
-        throw_fault(RuntimeError::invalid_handle,
-                    "the context is not a live one; it may have been destroyed already");
+        throw_not_live("context");
     }
     current = std::move(context);
 }
@@ -259,8 +262,7 @@ std::shared_ptr<Stream> find_stream(const void* handle) {
     }
     const std::shared_ptr<CreatedStream> created = all().streams.find(handle);
     if (created == nullptr) {
-        throw_fault(RuntimeError::invalid_handle,
-                    "the stream is not a live one; it may have been destroyed already");
+        throw_not_live("stream");
     }
     return created->stream;
 }

@@ -54,6 +54,7 @@ class DeviceLibrary:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._libraries = _load(self.path)
+        self._functions: dict[str, Any] = {}
         self._threads = threading.local()
         text = os.environ.get("OPENACLNN_DEVICE", "0")
         if not text.isdecimal():
@@ -102,6 +103,11 @@ class DeviceLibrary:
         self.check(self._function(operator, _PHASE_TWO)(*arguments), operator, operator)
 
     def _function(self, name: str, arguments: list[Any] | None = None) -> Any:
+        if name not in self._functions:
+            self._functions[name] = self._find(name, arguments)
+        return self._functions[name]
+
+    def _find(self, name: str, arguments: list[Any] | None) -> Any:
         for library in self._libraries:
             try:
                 function = getattr(library, name)
