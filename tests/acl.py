@@ -105,12 +105,8 @@ _PROTOTYPES: dict[str, list[Any]] = {
     "aclGetViewShape": [c_void_p, P(P(c_int64)), P(c_uint64)],
     "aclGetStorageShape": [c_void_p, P(P(c_int64)), P(c_uint64)],
     "aclGetViewStrides": [c_void_p, P(P(c_int64)), P(c_uint64)],
-    "aclCreateTensorList": [P(c_void_p), c_uint64],
-    "aclGetTensorListSize": [c_void_p, P(c_uint64)],
-    "aclDestroyTensorList": [c_void_p],
-    "aclCreateIntArray": [P(c_int64), c_uint64],
-    "aclGetIntArraySize": [c_void_p, P(c_uint64)],
-    "aclDestroyIntArray": [c_void_p],
+    "aclCreateScalar": [c_void_p, c_int],
+    "aclDestroyScalar": [c_void_p],
     "aclSetAclOpExecutorRepeatable": [c_void_p],
     "aclDestroyAclOpExecutor": [c_void_p],
 }  # fmt: skip
@@ -120,6 +116,11 @@ for _prefix in ("acl", "Acl"):
         _PROTOTYPES[f"{_prefix}SetDynamic{_which}TensorAddr"] = [
             c_void_p, c_size_t, c_size_t, c_void_p, c_void_p
         ]  # fmt: skip
+_OBJECTS = ("TensorList", "ScalarList", "IntArray", "FloatArray", "BoolArray")
+for _object in _OBJECTS:
+    _PROTOTYPES[f"aclCreate{_object}"] = [c_void_p, c_uint64]
+    _PROTOTYPES[f"aclGet{_object}Size"] = [c_void_p, P(c_uint64)]
+    _PROTOTYPES[f"aclDestroy{_object}"] = [c_void_p]
 for _operator in ("aclnnSiluBackward", "aclnnSigmoidBackward"):
     _PROTOTYPES[f"{_operator}GetWorkspaceSize"] = [c_void_p] * 3 + [P(c_uint64), P(c_void_p)]
     _PROTOTYPES[_operator] = [c_void_p, c_uint64, c_void_p, c_void_p]
@@ -127,8 +128,8 @@ for _operator in ("aclnnSiluBackward", "aclnnSigmoidBackward"):
 LIBRARY: Any = ctypes.CDLL(str(toolkit.path() / "lib64" / "libopapi.so"))
 for _name, _arguments in _PROTOTYPES.items():
     getattr(LIBRARY, _name).argtypes = _arguments
-for _name in ("aclCreateTensor", "aclCreateTensorList", "aclCreateIntArray"):
-    getattr(LIBRARY, _name).restype = c_void_p
+for _name in ("Tensor", "Scalar", *_OBJECTS):
+    getattr(LIBRARY, f"aclCreate{_name}").restype = c_void_p
 LIBRARY.aclGetRecentErrMsg.restype = c_char_p
 
 

@@ -556,6 +556,83 @@ def test_dlpack_export_that_fails_is_reported() -> None:
     assert caught.value.argument == "gradOutput"
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError, MemoryError, TypeError])
+def test_what_an_export_raises_is_not_lost(error: type[BaseException]) -> None:
+    class Raising(Exported):
+        def __dlpack__(self, stream: None = None) -> Any:
+            raise error("on the way")
+
+    arrays = [Raising(array) for array in sample()]
+    if issubclass(error, Exception):
+        with pytest.raises(oa.AclnnTypeError, match="on the way") as caught:
+            oa.silu_backward(*arrays)
+        assert isinstance(caught.value.__cause__, error)
+    else:
+        with pytest.raises(error):
+            oa.silu_backward(*arrays)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_dlpack_export_of_anything_but_a_live_capsule_is_refused(place: int) -> None:
+    class Given(Exported):
+        given: Any
+
+        def __dlpack__(self, stream: None = None) -> Any:
+            return self.given
+
+    g, second = sample()
+    consumed = g.__dlpack__()
+    giver = Given(g)
+    giver.given = consumed
+    torch.from_dlpack(giver)
+    for given in (consumed, None, 3, g, "dltensor"):
+        arrays = [Given(g), Given(second), Given(g.copy())]
+        for i, (array, source) in enumerate(zip(arrays, (g, second, g.copy()), strict=True)):
+            array.given = given if i == place else source.__dlpack__()
+        with pytest.raises(oa.AclnnTypeError, match="no live DLPack capsule"):
+            oa.silu_backward(arrays[0], arrays[1], out=arrays[2])
+
+
+@pytest.mark.parametrize("device", [None, (), 1, ("cpu", 0)], ids=str)
+def test_dlpack_device_that_is_none_is_refused(device: Any) -> None:
+    array = Exported(sample()[0])
+    array.device = device
+    with pytest.raises(oa.AclnnTypeError, match="__dlpack_device__") as caught:
+        oa.silu_backward(array, array)
+    assert caught.value.argument == "gradOutput"
+
+
+def test_read_only_dlpack_result_is_called_so() -> None:
+    g, second = sample()
+    fixed = g.copy()
+    fixed.flags.writeable = False
+    with pytest.raises(oa.AclnnParameterError, match="read-only"):
+        oa.silu_backward(ExportedReadOnly(g), ExportedReadOnly(second), out=ExportedReadOnly(fixed))
+
+
+@OPERATORS
+def test_misaligned_tensors_and_exports(operator: str) -> None:
+    g, second = sample()
+    store = bytearray(b"\0" + second.tobytes())
+    tensor = torch.frombuffer(store, dtype=torch.float32, offset=1).reshape(g.shape)
+    assert tensor.data_ptr() % 4 != 0
+    result = CALLS[operator](torch.from_numpy(g), tensor)
+    assert_right(operator, result.numpy(), g, second)
+    begin = getattr(oa, f"{operator}_backward_get_workspace_size")
+    right, misaligned = torch.from_numpy(g), np.frombuffer(store, np.float32, offset=1)
+    exported, out = Exported(g), Exported(misaligned.reshape(g.shape))
+    for function, first, saved, written in (
+        (CALLS[operator], right, right, tensor),
+        (begin, right, tensor, right),
+        (CALLS[operator], exported, exported, out),
+        (CALLS[operator], exported, out, exported),
+    ):
+        with pytest.raises(oa.AclnnParameterError, match="not aligned") as caught:
+            function(first, saved, out=written)
+        assert caught.value.status == 161002
+    assert store == b"\0" + second.tobytes()
+
+
 def test_dlpack_kinds_must_not_mix_with_numpy() -> None:
     g, second = sample()
     with pytest.raises(oa.AclnnTypeError, match="one kind") as caught:
@@ -570,7 +647,9 @@ def test_dlpack_views_lie_on_the_exported_memory() -> None:
         (torch.from_numpy(second)[3:], second[3:].ctypes.data),
     ):
         for writable in (False, True):
-            assert _native.view_of_dlpack(Exported(array), writable).address == address
+            view = _native.view_of_dlpack(array.__dlpack__(), writable)
+            assert view is not None
+            assert view.address == address
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0, 2), (1, 1), (2,) * 8], ids=str)
@@ -647,7 +726,8 @@ def test_jax_result_can_not_be_written(jnp: Any) -> None:
 
 def test_jax_arrays_are_not_copied(jnp: Any) -> None:
     array = jnp.arange(1000, dtype=jnp.bfloat16)
-    view = _native.view_of_dlpack(array, False)
+    view = _native.view_of_dlpack(array.__dlpack__(), False)
+    assert view is not None
     assert view.address == array.unsafe_buffer_pointer()
     assert (view.type, view.shape) == ("BFLOAT16", [1000])
 

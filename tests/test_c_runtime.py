@@ -208,6 +208,23 @@ def test_stream_settings_are_kept(stream: int) -> None:
     assert LIBRARY.aclrtDestroyStream(other) == 0
 
 
+@pytest.mark.parametrize("stream_is_null", [False, True])
+def test_work_can_not_wait_for_its_own_stream(stream: int, stream_is_null: bool) -> None:
+    handle = None if stream_is_null else stream
+    statuses: list[int] = []
+
+    def wait() -> None:
+        with acl.device_set():
+            statuses.append(LIBRARY.aclrtSynchronizeStream(handle))
+            statuses.append(LIBRARY.aclrtSynchronizeStreamWithTimeout(handle, 10_000))
+            statuses.append(LIBRARY.aclrtSynchronizeDevice())
+
+    function = host_function(wait)
+    assert LIBRARY.aclrtLaunchHostFunc(handle, function, None) == 0
+    assert LIBRARY.aclrtSynchronizeStream(handle) == 0
+    assert statuses == [107000, 107000, 107000]
+
+
 # --- events
 
 
@@ -471,6 +488,38 @@ def test_tensor_list_owns_its_tensors() -> None:
     assert asked(LIBRARY.aclGetTensorListSize, c_uint64, made_list) == 2
     assert LIBRARY.aclDestroyTensorList(made_list) == 0
     assert LIBRARY.aclDestroyTensor(handles[0]) == 161002
+
+
+def test_lists_are_made_of_live_objects_only() -> None:
+    live, dead = tensor(None, [1]), tensor(None, [1])
+    assert LIBRARY.aclDestroyTensor(dead) == 0
+    assert LIBRARY.aclCreateTensorList((c_void_p * 2)(live, dead), 2) is None
+    text = message()
+    assert text is not None
+    assert "value[1]" in text
+    assert LIBRARY.aclCreateScalarList((c_void_p * 1)(live), 1) is None
+    assert LIBRARY.aclDestroyTensor(live) == 0
+
+
+KINDS = ["IntArray", "FloatArray", "BoolArray", "Scalar", "TensorList", "ScalarList"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_objects_that_are_not_alive_are_refused(kind: str) -> None:
+    value = (c_int64 * 1)(0)
+    made_of = (value, acl.FLOAT) if kind == "Scalar" else (value, 1)
+    create, destroy = (getattr(LIBRARY, f"acl{verb}{kind}") for verb in ("Create", "Destroy"))
+    handle = create(*made_of)
+    assert handle is not None
+    other = tensor(None, [1])
+    assert destroy(handle) == 0
+    buffer = (ctypes.c_char * 256)()
+    for wrong in (handle, other, 0xDEAD, ctypes.addressof(buffer)):
+        assert destroy(wrong) == 161002
+        if kind != "Scalar":
+            assert getattr(LIBRARY, f"aclGet{kind}Size")(wrong, byref(c_uint64())) == 161002
+    assert destroy(None) == 0
+    assert LIBRARY.aclDestroyTensor(other) == 0
 
 
 # --- executors

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,25 @@ def test_examples_of_the_readme_run(name: str) -> None:
     )
     assert result.returncode == 0, result.stderr
     assert "561003 ACLNN_ERR_INNER_FIND_KERNEL_ERROR" in result.stdout
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
+def test_commands_of_the_readme_run(name: str, tmp_path: Path) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    (commands,) = re.findall(r"^    openaclnn info\n(?: {4}.*\n)+", text, re.M)
+    shutil.copytree(ROOT / "examples" / "data", tmp_path / "examples" / "data")
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    result = subprocess.run(
+        ["sh", "-e", "-c", textwrap.dedent(commands)],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    written = {file.name for file in (tmp_path / "examples" / "data").glob("dx.*")}
+    assert written == {"dx.npy", "dx.safetensors", "dx.bin"}
 
 
 def test_both_readmes_hold_the_same_examples() -> None:

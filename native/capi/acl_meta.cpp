@@ -9,6 +9,7 @@
 #include "aclnn/aclnn_base.h"
 #include "capi/guard.hpp"
 #include "capi/objects.hpp"
+#include "runtime/handle_table.hpp"
 
 using namespace openaclnn;
 using capi::guarded_status;
@@ -95,25 +96,93 @@ void destroy_tensor(const char* function, const aclTensor* handle) {
     }
 }
 
+// The live objects of one kind. Never destroyed, like the other tables.
+template <class Object>
+HandleTable<Object>& live() {
+    static auto* const table = new HandleTable<Object>;
+    return *table;
+}
+
 // Makes an object of the client's values; null, with a recent error, if that can't be.
 template <class Object, class Value>
 Object* create_array(const char* function, const Value* values, std::uint64_t size) {
-    std::unique_ptr<Object> array;
-    const aclnnStatus status = guarded_status(function, [&] {
+    void* handle = nullptr;
+    guarded_status(function, [&] {
         if (size > 0) {
             require_argument(function, values, "value");
         }
-        array = std::make_unique<Object>();
+        auto array = std::make_shared<Object>();
         array->values.assign(values, values + size);
+        handle = live<Object>().insert(std::move(array));
     });
-    return status == ACLNN_SUCCESS ? array.release() : nullptr;
+    return static_cast<Object*>(handle);
+}
+
+// The same for a list, of objects that must be live or null.
+template <class List, class Object, class IsLive>
+List* create_list(const char* function, const Object* const* values, std::uint64_t size,
+                  const IsLive& is_live) {
+    const aclnnStatus status = guarded_status(function, [&] {
+        for (std::uint64_t i = 0; values != nullptr && i < size; ++i) {
+            if (values[i] != nullptr && !is_live(values[i])) {
+                refuse(Status::parameter_invalid, std::string(function) + ": value[" +
+                                                      std::to_string(i) + "] is not a live object");
+            }
+        }
+    });
+    return status == ACLNN_SUCCESS ? create_array<List>(function, values, size) : nullptr;
+}
+
+[[noreturn]] void refuse_object(const char* function) {
+    refuse(Status::parameter_invalid,
+           std::string(function) +
+               ": the object is not a live one; it may have been destroyed already");
+}
+
+// Ends an object and gives it; null if there was none to end.
+template <class Object>
+std::shared_ptr<Object> take(const char* function, const Object* handle) {
+    if (handle == nullptr) {
+        return nullptr;
+    }
+    std::shared_ptr<Object> object = live<Object>().remove(handle);
+    if (object == nullptr) {
+        refuse_object(function);
+    }
+    return object;
 }
 
 template <class Object>
-aclnnStatus get_size(const char* function, const Object* array, std::uint64_t* size) {
+aclnnStatus destroy(const char* function, const Object* handle) {
+    return guarded_status(function, [&] { take(function, handle); });
+}
+
+// Destroys a list and what it holds: all of it, though some may be gone already.
+template <class List, class Destroy>
+aclnnStatus destroy_list(const char* function, const List* handle, const Destroy& destroy_one) {
+    aclnnStatus first_fault = ACLNN_SUCCESS;
+    const aclnnStatus status = guarded_status(function, [&] {
+        const std::shared_ptr<List> list = take(function, handle);
+        if (list == nullptr) {
+            return;
+        }
+        for (const auto* element : list->values) {
+            const aclnnStatus one = destroy_one(element);
+            first_fault = first_fault == ACLNN_SUCCESS ? one : first_fault;
+        }
+    });
+    return status == ACLNN_SUCCESS ? first_fault : status;
+}
+
+template <class Object>
+aclnnStatus get_size(const char* function, const Object* handle, std::uint64_t* size) {
     return guarded_status(function, [&] {
-        require_argument(function, array, "array");
+        require_argument(function, handle, "array");
         require_argument(function, size, "size");
+        const std::shared_ptr<Object> array = live<Object>().find(handle);
+        if (array == nullptr) {
+            refuse_object(function);
+        }
         *size = array->values.size();
     });
 }
@@ -161,7 +230,6 @@ aclnnStatus refuse_lists(const char* function, const aclOpExecutor* executor,
 
 struct aclScalar {
     std::vector<char> values;  // the bytes of one element
-    aclDataType type;
 };
 struct aclIntArray {
     std::vector<std::int64_t> values;
@@ -261,13 +329,15 @@ aclnnStatus aclSetRawTensorAddr(aclTensor* tensor, void* addr) {
 }
 
 aclScalar* aclCreateScalar(void* value, aclDataType dataType) {
-    aclScalar* scalar = nullptr;
+    void* handle = nullptr;
     guarded_status("aclCreateScalar", [&] {
         require_argument("aclCreateScalar", value, "value");
         const char* bytes = static_cast<const char*>(value);
-        scalar = new aclScalar{{bytes, bytes + aclDataTypeSize(dataType)}, dataType};
+        auto scalar = std::make_shared<aclScalar>();
+        scalar->values.assign(bytes, bytes + aclDataTypeSize(dataType));
+        handle = live<aclScalar>().insert(std::move(scalar));
     });
-    return scalar;
+    return static_cast<aclScalar*>(handle);
 }
 
 aclIntArray* aclCreateIntArray(const int64_t* value, uint64_t size) {
@@ -283,54 +353,44 @@ aclBoolArray* aclCreateBoolArray(const bool* value, uint64_t size) {
 }
 
 aclTensorList* aclCreateTensorList(const aclTensor* const* value, uint64_t size) {
-    return create_array<aclTensorList>("aclCreateTensorList", value, size);
+    return create_list<aclTensorList>(
+        "aclCreateTensorList", value, size,
+        [](const aclTensor* tensor) { return capi::find_tensor(tensor) != nullptr; });
 }
 
 aclScalarList* aclCreateScalarList(const aclScalar* const* value, uint64_t size) {
-    return create_array<aclScalarList>("aclCreateScalarList", value, size);
+    return create_list<aclScalarList>(
+        "aclCreateScalarList", value, size,
+        [](const aclScalar* scalar) { return live<aclScalar>().find(scalar) != nullptr; });
 }
 
 aclnnStatus aclDestroyScalar(const aclScalar* scalar) {
-    delete scalar;
-    return ACLNN_SUCCESS;
+    return destroy("aclDestroyScalar", scalar);
 }
 
 aclnnStatus aclDestroyIntArray(const aclIntArray* array) {
-    delete array;
-    return ACLNN_SUCCESS;
+    return destroy("aclDestroyIntArray", array);
 }
 
 aclnnStatus aclDestroyFloatArray(const aclFloatArray* array) {
-    delete array;
-    return ACLNN_SUCCESS;
+    return destroy("aclDestroyFloatArray", array);
 }
 
 aclnnStatus aclDestroyBoolArray(const aclBoolArray* array) {
-    delete array;
-    return ACLNN_SUCCESS;
+    return destroy("aclDestroyBoolArray", array);
 }
 
 aclnnStatus aclDestroyTensorList(const aclTensorList* array) {
-    return guarded_status("aclDestroyTensorList", [&] {
-        if (array == nullptr) {
-            return;
-        }
-        const std::vector<const aclTensor*> tensors = array->values;
-        delete array;
-        for (const aclTensor* tensor : tensors) {
-            destroy_tensor("aclDestroyTensorList", tensor);
-        }
+    return destroy_list("aclDestroyTensorList", array, [](const aclTensor* tensor) {
+        return guarded_status("aclDestroyTensorList",
+                              [&] { destroy_tensor("aclDestroyTensorList", tensor); });
     });
 }
 
 aclnnStatus aclDestroyScalarList(const aclScalarList* array) {
-    if (array != nullptr) {
-        for (const aclScalar* scalar : array->values) {
-            delete scalar;
-        }
-        delete array;
-    }
-    return ACLNN_SUCCESS;
+    return destroy_list("aclDestroyScalarList", array, [](const aclScalar* scalar) {
+        return destroy("aclDestroyScalarList", scalar);
+    });
 }
 
 aclnnStatus aclGetIntArraySize(const aclIntArray* array, uint64_t* size) {

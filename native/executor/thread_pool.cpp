@@ -20,8 +20,6 @@
 namespace openaclnn {
 namespace {
 
-constexpr int kMostThreads = 1024;
-
 class ThreadPool {
   public:
     void run(int threads, void (*work)(void*), void* context) {
@@ -173,10 +171,6 @@ int num_threads() {
 }
 
 void set_num_threads(int count) {
-    if (count < 1 || count > kMostThreads) {
-        throw std::invalid_argument("the number of threads is " + std::to_string(count) +
-                                    "; a number from 1 to 1024 is expected");
-    }
     current_num_threads.store(count);
 }
 

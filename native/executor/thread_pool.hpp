@@ -3,12 +3,14 @@
 
 namespace openaclnn {
 
+constexpr int kMostThreads = 1024;
+
 // The most threads that one call uses. At first what OPENACLNN_NUM_THREADS says, or else the
 // number of processors that this process may run on. Throws std::invalid_argument if the
 // environment variable is not a number from 1 to 1024.
 int num_threads();
 
-// Throws std::invalid_argument unless 1 <= count <= 1024.
+// From 1 to kMostThreads.
 void set_num_threads(int count);
 
 // Runs work() on the calling thread and, as far as they are free, on up to threads - 1 others at

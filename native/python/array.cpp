@@ -107,29 +107,29 @@ OwnedView::OwnedView(std::uintptr_t address, std::string type, std::vector<std::
              reinterpret_cast<void*>(address)};
 }
 
-OwnedView* view_of_dlpack(nb::object array, bool writable) {
-    nb::object source;
-    std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> strides;
-    std::uintptr_t address = 0;
-    std::string type;
-    const auto describe = [&](auto&& exported) {
+std::unique_ptr<OwnedView> view_of_dlpack(nb::object capsule, bool writable) {
+    if (!PyCapsule_IsValid(capsule.ptr(), "dltensor") &&
+        !PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
+        return nullptr;
+    }
+    const auto view = [&](auto&& exported) -> std::unique_ptr<OwnedView> {
+        if (!nb::try_cast(capsule, exported, false)) {
+            return nullptr;
+        }
+        std::vector<std::int64_t> shape;
+        std::vector<std::int64_t> strides;
         for (std::size_t i = 0; i < exported.ndim(); ++i) {
             shape.push_back(exported.shape(i));
             strides.push_back(exported.shape(i) > 1 ? exported.stride(i) : 0);
         }
-        address = reinterpret_cast<std::uintptr_t>(exported.data());
-        type = name_of_type(exported.dtype());
-        source = nb::cast(exported);
+        auto result = std::make_unique<OwnedView>(reinterpret_cast<std::uintptr_t>(exported.data()),
+                                                  name_of_type(exported.dtype()), std::move(shape),
+                                                  std::move(strides), 0);
+        result->source = std::make_shared<std::decay_t<decltype(exported)>>(exported);
+        return result;
     };
-    if (writable) {
-        describe(nb::cast<nb::ndarray<nb::device::cpu>>(array, false));
-    } else {
-        describe(nb::cast<nb::ndarray<nb::ro, nb::device::cpu>>(array, false));
-    }
-    auto* view = new OwnedView(address, std::move(type), std::move(shape), std::move(strides), 0);
-    view->source = std::move(source);
-    return view;
+    return writable ? view(nb::ndarray<nb::device::cpu>())
+                    : view(nb::ndarray<nb::ro, nb::device::cpu>());
 }
 
 }  // namespace openaclnn::python

@@ -5,6 +5,7 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,8 @@ class OwnedView {
 
     const TensorView& view() const { return view_; }
 
-    // The exporter's array, which lives as long as this view; none for described views.
-    nanobind::object source;
+    // The export, which lives as long as this view; none for described views.
+    std::shared_ptr<const void> source;
 
   private:
     std::string type_name_;
@@ -53,7 +54,8 @@ class OwnedView {
     TensorView view_;
 };
 
-// The view of what an object exports by DLPack. Throws nanobind::type_error if that can't be had.
-OwnedView* view_of_dlpack(nanobind::object array, bool writable);
+// The view of what a DLPack capsule holds, which it takes over. Null if the object is no capsule or
+// one that was taken before, not of CPU memory, or read-only when it should be written.
+std::unique_ptr<OwnedView> view_of_dlpack(nanobind::object capsule, bool writable);
 
 }  // namespace openaclnn::python

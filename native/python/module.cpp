@@ -11,6 +11,7 @@
 
 #include "core/product.hpp"
 #include "core/status.hpp"
+#include "executor/thread_pool.hpp"
 #include "python/array.hpp"
 #include "python/engine.hpp"
 
@@ -209,8 +210,9 @@ void define_views(nb::module_& m) {
             const auto strides = self.view().strides;
             return std::vector<std::int64_t>(strides.begin(), strides.end());
         });
-    m.def("view_of_dlpack", &view_of_dlpack, "array"_a, "writable"_a,
-          "The view of a CPU array that exports DLPack; it keeps the export alive.");
+    m.def("view_of_dlpack", &view_of_dlpack, "capsule"_a.none(), "writable"_a,
+          nb::sig("def view_of_dlpack(capsule: object, writable: bool) -> TensorView | None"),
+          "The view of a live DLPack capsule of CPU memory, which it keeps; else None.");
 }
 
 void define_execution(nb::module_& m) {
@@ -262,6 +264,7 @@ void define_settings(nb::module_& m) {
     m.def("get_product", [] { return engine().product().soc_name; });
     m.def("set_product", [](const std::string& name) { engine().set_product(name); }, "name"_a);
     m.def("get_num_threads", [] { return engine().num_threads(); });
+    m.attr("MOST_THREADS") = kMostThreads;
     m.def("set_num_threads", [](int count) { engine().set_num_threads(count); }, "count"_a);
     m.def("instruction_set", [] { return std::string(engine().instruction_set()); });
     m.def(

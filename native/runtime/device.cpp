@@ -140,7 +140,7 @@ std::shared_ptr<CreatedStream> take_stream(void* handle) {
                     "the stream is null; a default stream can't be destroyed");
     }
     const std::shared_ptr<CreatedStream> created = all().streams.find(handle);
-    if (created != nullptr && created->stream->on_own_thread()) {
+    if (created != nullptr && created->stream->called_by_own_work()) {
         throw_fault(RuntimeError::param_invalid, "the stream can't be destroyed by its own work");
     }
     if (created == nullptr || all().streams.remove(handle) == nullptr) {

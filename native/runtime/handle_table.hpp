@@ -1,5 +1,5 @@
 // Handles: what the C interface gives out for objects. A handle is a number that is never used
-// again, so that one that is stale or made up is found out instead of followed.
+// again, for objects of no kind, so that one that is stale or made up is found out, not followed.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,14 @@
 
 namespace openaclnn {
 
+inline std::atomic<std::uint64_t> next_handle{0};
+
 template <class T>
 class HandleTable {
   public:
     void* insert(std::shared_ptr<T> object) {
         // Aligned like a pointer, and far from any that an allocator gives.
-        const std::uint64_t number = next_.fetch_add(1, std::memory_order_relaxed);
+        const std::uint64_t number = next_handle.fetch_add(1, std::memory_order_relaxed);
         const std::uint64_t key = kFirst + number * 16;
         Shard& shard = shard_of(key);
         const std::lock_guard lock(shard.mutex);
@@ -78,7 +80,6 @@ class HandleTable {
 
     Shard& shard_of(std::uint64_t key) { return shards_[key / 16 % shards_.size()]; }
 
-    std::atomic<std::uint64_t> next_{0};
     std::array<Shard, 16> shards_;
 };
 

@@ -42,6 +42,10 @@ class Stream::Queue {
 
     bool wait_for_all(const Deadline& deadline) {
         std::unique_lock lock(mutex_);
+        if (called_by_own_work_locked()) {
+            throw RuntimeFault{RuntimeError::param_invalid,
+                               "the stream can't be waited for by its own work"};
+        }
         const std::uint64_t last = pushed_;
         const auto over = [this, last] { return completed_ >= last; };
         if (!deadline.has_value()) {
@@ -80,9 +84,16 @@ class Stream::Queue {
         }
     }
 
-    bool on_own_thread() const { return thread_.get_id() == std::this_thread::get_id(); }
+    bool called_by_own_work() {
+        const std::lock_guard lock(mutex_);
+        return called_by_own_work_locked();
+    }
 
   private:
+    bool called_by_own_work_locked() const {
+        return running_ && performer_ == std::this_thread::get_id();
+    }
+
     std::uint64_t push_locked(Work work) {
         if (!thread_.joinable()) {
             thread_ = std::thread([this] { serve(); });
@@ -109,6 +120,7 @@ class Stream::Queue {
     void perform(std::unique_lock<std::mutex>& lock, Work work) {
         const bool skipped = fault_.has_value() && stream_.stops_on_failure;
         running_ = true;
+        performer_ = std::this_thread::get_id();
         lock.unlock();
         std::optional<RuntimeFault> fault;
         if (!skipped) {
@@ -138,6 +150,7 @@ class Stream::Queue {
     std::uint64_t completed_ = 0;
     std::optional<RuntimeFault> fault_;
     bool running_ = false;
+    std::thread::id performer_;  // while running
     bool closed_ = false;
     std::atomic<bool> aborting_{false};
     std::thread thread_;
@@ -193,8 +206,8 @@ bool Stream::aborting() const {
     return queue_->aborting();
 }
 
-bool Stream::on_own_thread() const {
-    return queue_->on_own_thread();
+bool Stream::called_by_own_work() const {
+    return queue().called_by_own_work();
 }
 
 void Stream::wait_event(std::shared_ptr<Event> event) {

@@ -40,7 +40,8 @@ class Stream {
     bool idle() const;
 
     // Waits until all that was queued before the call is over; false if the deadline passed first.
-    // Throws the fault of work that failed since the last time.
+    // Throws the fault of work that failed since the last time, or one if the caller is the
+    // stream's own work.
     bool synchronize(const Deadline& deadline = std::nullopt);
 
     // Drops what has not begun, and ends waits for events.
@@ -58,7 +59,7 @@ class Stream {
     std::atomic<std::uint64_t> callback_thread{0};
 
     // Whether the caller is the stream's own work.
-    bool on_own_thread() const;
+    bool called_by_own_work() const;
 
     // Whether abort() asks the work that is being done to end. For work that waits.
     bool aborting() const;

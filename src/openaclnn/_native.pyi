@@ -25,9 +25,9 @@ class TensorView:
     @property
     def strides(self) -> list[int]: ...
 
-def view_of_dlpack(array: object, writable: bool) -> TensorView:
+def view_of_dlpack(capsule: object, writable: bool) -> TensorView | None:
     """
-    The view of a CPU array that exports DLPack; it keeps the export alive.
+    The view of a live DLPack capsule of CPU memory, which it keeps; else None.
     """
 
 class Stream:
@@ -83,6 +83,8 @@ def get_product() -> str: ...
 def set_product(name: str) -> None: ...
 
 def get_num_threads() -> int: ...
+
+MOST_THREADS: int = 1024
 
 def set_num_threads(count: int) -> None: ...
 

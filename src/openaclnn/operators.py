@@ -111,7 +111,8 @@ def _adapted(index: int, first: Any, second: Any, out: Any) -> Any:
         _native.call(index, first_view, second_view, result_view)
     else:
         run(library, arguments[0].operator, (first_view, second_view, result_view))
-    del first_holder, second_holder, result_holder
+    adapter.written(result_holder)
+    del first_holder, second_holder
     return adapter.finished(result, second) if out is None else out
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import operator
+from contextlib import AbstractContextManager
 
 from openaclnn import _native
 
@@ -50,11 +50,32 @@ def set_product(name: str) -> None:
         >>> oa.set_product("Ascend910B1")
 
     """
+    if not isinstance(name, str):
+        raise TypeError(f"product is a {type(name).__qualname__}; a SoC name is accepted")
+    if not name.isprintable():
+        raise ValueError(f"product is {name!r}; a SoC name such as 'Ascend910B1' is accepted")
     _native.set_product(name)
 
 
-@contextmanager
-def product(name: str) -> Iterator[None]:
+class _ProductBlock:
+    """Sets a product in `with` blocks, one within the other or one after the other."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._before: list[str] = []
+
+    def __enter__(self) -> None:
+        before = get_product()
+        set_product(self._name)
+        self._before.append(before)
+
+    def __exit__(self, *error: object) -> None:
+        if not self._before:
+            raise RuntimeError("openaclnn.product: its block was left without being entered")
+        set_product(self._before.pop())
+
+
+def product(name: str) -> AbstractContextManager[None]:
     """Set the product for a `with` block; the one before is set again after it.
 
     The product is the whole process's: other threads see it too.
@@ -72,12 +93,7 @@ def product(name: str) -> Iterator[None]:
         'Ascend310P3'
 
     """
-    before = get_product()
-    set_product(name)
-    try:
-        yield
-    finally:
-        set_product(before)
+    return _ProductBlock(name)
 
 
 def products() -> dict[str, tuple[str, ...]]:
@@ -119,6 +135,7 @@ def set_num_threads(count: int) -> None:
         count: From 1 to 1024.
 
     Raises:
+        TypeError: It is no whole number.
         ValueError: It is out of range.
 
     Example:
@@ -130,7 +147,17 @@ def set_num_threads(count: int) -> None:
         >>> oa.set_num_threads(before)
 
     """
-    _native.set_num_threads(count)
+    try:
+        number = operator.index(count)
+    except TypeError:
+        raise TypeError(
+            f"count is a {type(count).__qualname__}; a whole number is accepted"
+        ) from None
+    if not 1 <= number <= _native.MOST_THREADS:
+        raise ValueError(
+            f"count is {number}; a number from 1 to {_native.MOST_THREADS} is accepted"
+        )
+    _native.set_num_threads(number)
 
 
 def instruction_set() -> str:

@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
+from typing import NoReturn
 
 from openaclnn import _native
 
@@ -38,6 +39,9 @@ class Stream:
         self._lock = threading.Lock()
         # A call of a loaded library that has been started, and what waits for it.
         self._finish_started: Callable[[], None] | None = None
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Stream can't be copied or pickled; make another")
 
     def synchronize(self) -> None:
         """Wait until all that was queued before is done.

@@ -6,7 +6,9 @@ the executor, on a stream if there is one.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
+
+import numpy as np
 
 from openaclnn import _native, device
 from openaclnn.arrays import Argument, adapter_for
@@ -21,11 +23,45 @@ __all__ = [
 ]
 
 
+class _Operands:
+    """The arrays of a call, kept where phase one saw them, and their views."""
+
+    def __init__(self, index: int, arrays: tuple[Any, Any, Any]) -> None:
+        self._arguments = arguments_of(index)
+        self._adapter = adapter_for(arrays, self._arguments)
+        self.views: list[_native.TensorView | None] = []
+        self._holders: list[object] = []
+        for array, argument in zip(arrays, self._arguments, strict=True):
+            view, holder = None, None
+            if array is not None:
+                view, holder = self._view(array, argument)
+            self.views.append(view)
+            self._holders.append(holder)
+
+    def _view(self, array: Any, argument: Argument) -> tuple[_native.TensorView, object]:
+        if argument is self._arguments[2]:
+            return self._adapter.output_view(array, argument)
+        return self._adapter.input_view(array, argument, may_copy=False)
+
+    def check_unmoved(self) -> None:
+        """Raise AclnnParameterError if an array has lost the memory that phase one saw."""
+        for holder, view, argument in zip(self._holders, self.views, self._arguments, strict=True):
+            if view is not None and not self._adapter.unmoved(holder, view):
+                argument.refuse(
+                    "has been resized, reshaped or given other memory since phase one; run phase "
+                    "one again"
+                )
+
+    def written(self) -> None:
+        """Note that the result was written."""
+        self._adapter.written(self._holders[2])
+
+
 class Executor:
-    """A call that passed phase one. It keeps the call's arrays alive.
+    """A call that passed phase one. It keeps the memory of the call's arrays alive.
 
     It runs once, with what the arrays hold then. Made repeatable before its first run, it runs any
-    number of times.
+    number of times. Between phase one and the end of a run, the arrays must not be resized.
 
     Example:
         >>> import numpy as np, openaclnn as oa
@@ -42,11 +78,14 @@ class Executor:
     """
 
     def __init__(
-        self, executor: _native.Executor | DeviceCall, operator: str, holder: object
+        self, executor: _native.Executor | DeviceCall, operator: str, operands: _Operands
     ) -> None:
         self._executor = executor
         self._operator = operator
-        self._holder = holder
+        self._operands = operands
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("an Executor can't be copied or pickled; run phase one again")
 
     @property
     def repeatable(self) -> bool:
@@ -55,7 +94,11 @@ class Executor:
 
     @repeatable.setter
     def repeatable(self, value: bool) -> None:
-        self._executor.repeatable = value
+        if not isinstance(value, (bool, np.bool_)):
+            Argument(self._operator, "repeatable").refuse_type(
+                f"is {value!r}; True or False is accepted"
+            )
+        self._executor.repeatable = bool(value)
 
     def run(self, workspace: Any = None, stream: Stream | None = None) -> None:
         """Run phase two.
@@ -67,7 +110,7 @@ class Executor:
 
         Raises:
             AclnnParameterError: The workspace is too small or no writable buffer; the stream is
-                none.
+                none; an array has been resized since phase one.
             AclnnError: The executor has been run and is not repeatable: status 561103.
             RuntimeError: The stream belongs to a parent process.
 
@@ -77,12 +120,14 @@ class Executor:
             Argument(self._operator, "stream").refuse_type(
                 f"is a {type(stream).__qualname__}; an openaclnn.Stream or None is accepted"
             )
+        self._operands.check_unmoved()
         if isinstance(self._executor, DeviceCall):
             self._run_on_device(self._executor, stream)
         elif stream is None:
             self._executor.run()
         else:
-            stream.run(self._executor, self._holder)
+            stream.run(self._executor, self._operands)
+        self._operands.written()
 
     @staticmethod
     def _run_on_device(call: DeviceCall, stream: Stream | None) -> None:
@@ -113,26 +158,15 @@ class Executor:
 
 def _get_workspace_size(name: str, first: Any, second: Any, out: Any) -> tuple[int, Executor]:
     index = index_of(name)
-    arguments = arguments_of(index)
-    arrays = (first, second, out)
-    adapter = adapter_for(arrays, arguments)
-    views: list[_native.TensorView | None] = []
-    for array, argument in zip(arrays, arguments, strict=True):
-        if array is None:
-            views.append(None)
-        elif argument is arguments[2]:
-            views.append(adapter.output_view(array, argument)[0])
-        else:
-            views.append(adapter.input_view(array, argument, may_copy=False)[0])
+    operands = _Operands(index, (first, second, out))
+    operator = arguments_of(index)[0].operator
     library = device.current()
     executor: _native.Executor | DeviceCall = (
-        _native.begin(index, *views)
+        _native.begin(index, *operands.views)
         if library is None
-        else DeviceCall(library, arguments[0].operator, views)
+        else DeviceCall(library, operator, operands.views)
     )
-    # The views hold what they need of exported arrays, the arrays hold the memory.
-    holder = (views, arrays)
-    return executor.workspace_size, Executor(executor, arguments[0].operator, holder)
+    return executor.workspace_size, Executor(executor, operator, operands)
 
 
 def silu_backward_get_workspace_size(grad_output: Any, self: Any, out: Any) -> tuple[int, Executor]:

@@ -24,7 +24,11 @@ class Argument:
 
     def refuse_type(self, text: str) -> NoReturn:
         """Raise the error that the argument's type or kind is not accepted."""
-        raise AclnnTypeError(
+        raise self.type_error(text)
+
+    def type_error(self, text: str) -> AclnnTypeError:
+        """Give that error, to be raised from another."""
+        return AclnnTypeError(
             f"{self.operator}: {self.name} {text}", PARAMETER_INVALID, self.operator, self.name
         )
 
@@ -33,6 +37,7 @@ class Adapter(Protocol):
     """Turns arrays of one kind into views, and makes new ones.
 
     A view holds no memory: whoever uses one keeps the `holder` beside it alive until it is used.
+    An array that is resized in place can still take its memory away: `unmoved` tells.
     """
 
     def input_view(
@@ -43,6 +48,14 @@ class Adapter(Protocol):
 
     def output_view(self, array: Any, argument: Argument) -> tuple[TensorView, object]:
         """Give the view of an array to be written and its holder: never a copy."""
+        ...
+
+    def unmoved(self, holder: Any, view: TensorView) -> bool:
+        """Tell whether the holder's elements still lie where the view says."""
+        ...
+
+    def written(self, holder: Any) -> None:
+        """Note that the elements of an output's holder were changed."""
         ...
 
     def empty(self, prototype: Any, type_name: str, shape: tuple[int, ...]) -> Any:

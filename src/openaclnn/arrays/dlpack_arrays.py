@@ -15,6 +15,7 @@ from openaclnn.arrays.numpy_arrays import ADAPTER as NUMPY
 from openaclnn.arrays.numpy_arrays import numpy_dtype
 
 _CPU = 1  # kDLCPU
+_VERSION = (1, 0)  # the first whose exports say whether they are read-only
 
 
 class DlpackAdapter:
@@ -38,6 +39,13 @@ class DlpackAdapter:
             argument.refuse("is a JAX array, which can't be written; call without it")
         return self._view(array, argument, writable=True), array
 
+    def unmoved(self, holder: Any, view: TensorView) -> bool:  # noqa: ARG002
+        """Trust the exporter: the view keeps the export, which keeps the memory."""
+        return True
+
+    def written(self, holder: Any) -> None:
+        """Do nothing: DLPack has no word for it."""
+
     def empty(self, prototype: Any, type_name: str, shape: tuple[int, ...]) -> Any:  # noqa: ARG002
         """Make a NumPy array."""
         return np.empty(shape, numpy_dtype(type_name))
@@ -47,21 +55,58 @@ class DlpackAdapter:
         namespace = getattr(prototype, "__array_namespace__", None)
         return result if namespace is None else namespace().asarray(result)
 
-    @staticmethod
-    def _view(array: Any, argument: Argument, *, writable: bool) -> TensorView:
-        device = array.__dlpack_device__()
-        if device[0] != _CPU:
+    def _view(self, array: Any, argument: Argument, *, writable: bool) -> TensorView:
+        self._check_device(array, argument)
+        view = self._import(array, argument, writable=writable)
+        if view is None and writable and self._import(array, argument, writable=False) is not None:
+            argument.refuse("is read-only; pass an array that can be written")
+        if view is None:
             argument.refuse_type(
-                f"is on a device of DLPack type {int(device[0])}; pass an array in CPU memory"
+                f"is a {type(array).__qualname__} whose __dlpack__ gives no live DLPack capsule of "
+                "CPU memory; pass a NumPy array instead"
             )
+        # Complex numbers are aligned like their parts.
+        size = view.element_size // (2 if view.type.startswith("COMPLEX") else 1)
+        if size > 0 and view.address % size != 0:
+            argument.refuse("is not aligned to its elements' size; pass an aligned copy")
+        return view
+
+    def _import(self, array: Any, argument: Argument, *, writable: bool) -> TensorView | None:
+        capsule = self._export(array, argument)
         try:
-            return view_of_dlpack(array, writable)
-        except (TypeError, RuntimeError, BufferError, ValueError) as error:
-            access = "written" if writable else "read"
+            return view_of_dlpack(capsule, writable)
+        except ValueError:
+            argument.refuse("has a negative stride; pass a copy without one, or a NumPy array")
+
+    @staticmethod
+    def _check_device(array: Any, argument: Argument) -> None:
+        device: Any = None
+        try:
+            device = array.__dlpack_device__()
+            device_type = int(device[0])
+        except (TypeError, ValueError, LookupError, RuntimeError, BufferError) as error:
+            raise argument.type_error(
+                f"has a __dlpack_device__ that gives no pair of numbers but {device!r}; pass a "
+                "NumPy array instead"
+            ) from error
+        if device_type != _CPU:
             argument.refuse_type(
-                f"is a {type(array).__qualname__} that can't be {access} through DLPack ({error}); "
-                "pass a NumPy array instead"
+                f"is on a device of DLPack type {device_type}; pass an array in CPU memory"
             )
+
+    @staticmethod
+    def _export(array: Any, argument: Argument) -> object:
+        try:
+            try:
+                capsule: object = array.__dlpack__(max_version=_VERSION)
+            except TypeError:  # from before the version could be asked for
+                capsule = array.__dlpack__()
+        except Exception as error:
+            raise argument.type_error(
+                f"is a {type(array).__qualname__} that can't be exported through DLPack ({error}); "
+                "pass a NumPy array instead"
+            ) from error
+        return capsule
 
 
 ADAPTER = DlpackAdapter()

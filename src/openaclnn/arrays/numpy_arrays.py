@@ -75,6 +75,14 @@ class NumpyAdapter:
             argument.refuse(f"{obstacle}; pass an aligned array of native byte order")
         return self._view(plain, name), plain
 
+    def unmoved(self, holder: Any, view: TensorView) -> bool:
+        """Compare all of the view: NumPy can give an array other memory, or a new shape."""
+        now = self._view(holder, view.type)
+        return (now.address, now.shape, now.strides) == (view.address, view.shape, view.strides)
+
+    def written(self, holder: Any) -> None:
+        """Do nothing: NumPy does not watch its arrays."""
+
     def empty(self, prototype: Any, type_name: str, shape: tuple[int, ...]) -> Any:
         """Make an array of the prototype's layout."""
         dtype = numpy_dtype(type_name)

@@ -43,14 +43,32 @@ class TorchAdapter:
                     "is lazily conjugated or negated; pass its .resolve_conj().resolve_neg()"
                 )
             array = array.resolve_conj().resolve_neg()
-        return self._view(array, argument), array
+        view = self._view(array, argument)
+        if _is_misaligned(array):
+            if not may_copy:
+                argument.refuse("is not aligned to its elements' size; pass its .clone()")
+            array = array.clone()
+            view = self._view(array, argument)
+        return view, _alias(array)
 
     def output_view(self, array: Any, argument: Argument) -> tuple[TensorView, object]:
         """Refuse what can't be written where it lies."""
         self._check(array, argument)
         if array.is_conj() or array.is_neg():
             argument.refuse("is lazily conjugated or negated; pass a tensor that is neither")
-        return self._view(array, argument), array
+        view = self._view(array, argument)
+        if _is_misaligned(array):
+            argument.refuse("is not aligned to its elements' size; pass an aligned tensor")
+        return view, _alias(array)
+
+    def unmoved(self, holder: Any, view: TensorView) -> bool:
+        """Look whether the storage was resized: that frees its memory."""
+        return _has_memory(holder) and bool(holder.data_ptr() == view.address)
+
+    def written(self, holder: Any) -> None:
+        """Raise the version, so that autograd refuses to use saved values that are gone."""
+        if not holder.is_inference():
+            torch.autograd.graph.increment_version(holder)
 
     def empty(self, prototype: Any, type_name: str, shape: tuple[int, ...]) -> Any:
         """Make a tensor of the prototype's memory format."""
@@ -65,6 +83,11 @@ class TorchAdapter:
 
     @staticmethod
     def _check(tensor: Any, argument: Argument) -> None:
+        if torch._C._get_tracing_state() is not None:
+            argument.refuse(
+                "is being traced by torch.jit.trace, which can't record this operator; call it "
+                "outside of the trace"
+            )
         if tensor.is_nested:
             argument.refuse_type("is a nested tensor; pass its parts one by one")
         if tensor.layout != torch.strided:
@@ -86,6 +109,17 @@ class TorchAdapter:
             )
         address = tensor.data_ptr()
         return TensorView(address, name, tensor.shape, tensor.stride())
+
+
+def _alias(tensor: Any) -> Any:
+    """Give a tensor that keeps the memory, whatever becomes of the one that has it now."""
+    return tensor.detach()
+
+
+def _is_misaligned(tensor: Any) -> bool:
+    # Complex numbers are aligned like their parts.
+    size = tensor.element_size() // (2 if tensor.is_complex() else 1)
+    return bool(tensor.numel() > 0 and tensor.data_ptr() % size != 0)
 
 
 def _has_memory(tensor: Any) -> bool:

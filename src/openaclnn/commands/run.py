@@ -26,7 +26,8 @@ def run(
     ],
     *,
     out: Annotated[
-        str, typer.Option("--out", metavar="FILE", help="Where the result goes; a new file.")
+        str,
+        typer.Option("--out", metavar="FILE", help="The file of the result, and of nothing else."),
     ],
     dtype: Annotated[
         str | None, typer.Option(metavar="TYPE", help="Element type of .bin inputs.")
@@ -40,7 +41,7 @@ def run(
     threads: Annotated[
         int | None, typer.Option(metavar="N", help="The most threads to use.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing result.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show neither progress nor summary.")] = (
         False
     ),

@@ -41,7 +41,7 @@ def _explanation() -> str:
             "Build files that look for CANN:",
             "    export ASCEND_HOME_PATH=$(openaclnn toolkit --path)",
             "    export ASCEND_CUSTOM_PATH=$ASCEND_HOME_PATH",
-            "    export LD_LIBRARY_PATH=$ASCEND_HOME_PATH/lib64",
+            "    export LD_LIBRARY_PATH=$ASCEND_HOME_PATH/lib64:$LD_LIBRARY_PATH",
             "CMake:",
             "    find_package(OpenACLNN CONFIG REQUIRED)  # target OpenACLNN::aclnn",
             "    cmake -DCMAKE_PREFIX_PATH=$(openaclnn toolkit --path) ...",
