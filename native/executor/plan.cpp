@@ -133,7 +133,7 @@ void cast_and_run(const Plan& plan, const Blocks& blocks, std::int64_t rows, std
             const Block result = {tiles[kResult], n, 1};
             plan.casts[0](first, part(0), 1, n);
             plan.casts[1](second, part(1), 1, n);
-            plan.kernel(result, first, second, 1, n);
+            plan.kernel(result, first, second, 1, n, false);
             plan.casts[kResult](part(kResult), result, 1, n);
         }
     }
@@ -169,7 +169,7 @@ void run_block(const Plan& plan, const BlockGrid& grid, std::int64_t index) {
     if (plan.casts_types()) {
         cast_and_run(plan, blocks, rows, columns);
     } else {
-        plan.kernel(blocks[kResult], blocks[0], blocks[1], rows, columns);
+        plan.kernel(blocks[kResult], blocks[0], blocks[1], rows, columns, false);
     }
 }
 

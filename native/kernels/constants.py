@@ -28,23 +28,12 @@ def show(name: str, value: mp.mpf) -> None:
 
 def main() -> None:
     """Print all constants."""
-    # s'(-z) = 0 where 1 + exp(-z) = z.
-    root = mp.findroot(lambda z: 1 + mp.exp(-z) - z, 1.2784645)
     ln2 = mp.log(2)
-    # Few bits in the leading parts, so that ln2_high * k + root_high is exact for |k| < 2^9.
+    # Few bits in the leading part, so that its product with an integer is exact.
     ln2_high = leading(ln2, 12)
-    root_high = leading(root, 12)
-    root_low = float32(root - root_high)
     show("log2e", float32(1 / ln2))
-    show("bias", float32(-root / ln2))
     show("ln2_high", ln2_high)
     show("ln2_low", float32(ln2 - ln2_high))
-    show("root_high", root_high)
-    show("root_low", root_low)
-    show("root_lowest", float32(root - root_high - root_low))
-    at_root = mp.exp(-root)
-    show("exp_high", float32(at_root))
-    show("exp_low", float32(at_root - float32(at_root)))
     # exp(-r) = 1 - r + r^2 q(r) on |r| <= ln(2) / 2: a near-minimax q by Chebyshev's nodes.
     half = ln2 / 2 + mp.mpf(2) ** -12
 

@@ -1,13 +1,27 @@
 // How elements of each data type become vectors and back. Included by level.cpp alone.
 //
 // A format names its Element (as it lies in memory), its Values (what formulas take), how many
-// elements one step handles, and loads, stores and repeats them.
+// elements one step handles, and loads and stores them; stores go the way of a Store.
 #pragma once
 
 #include "kernels/formulas.hpp"
 #include "kernels/simd.hpp"
 
 namespace openaclnn::OPENACLNN_LEVEL {
+
+struct Cached {
+    template <class V, class T>
+    [[gnu::always_inline]] void operator()(T* to, V vector) const {
+        store_vector(to, vector);
+    }
+};
+
+struct Streamed {
+    template <class V, class T>
+    [[gnu::always_inline]] void operator()(T* to, V vector) const {
+        stream_vector(to, vector);
+    }
+};
 
 struct Float32 {
     using Element = float;
@@ -17,8 +31,9 @@ struct Float32 {
     [[gnu::always_inline]] static Values load(const Element* from) {
         return load_vector<F32>(from);
     }
-    [[gnu::always_inline]] static void store(Element* to, Values values) {
-        store_vector(to, values);
+    template <class Store>
+    [[gnu::always_inline]] static void store(Element* to, Values values, Store store) {
+        store(to, values);
     }
 };
 
@@ -30,34 +45,47 @@ struct Float64 {
     [[gnu::always_inline]] static Values load(const Element* from) {
         return load_vector<F64>(from);
     }
-    [[gnu::always_inline]] static void store(Element* to, Values values) {
-        store_vector(to, values);
+    template <class Store>
+    [[gnu::always_inline]] static void store(Element* to, Values values, Store store) {
+        store(to, values);
     }
 };
 
+// Twice as many elements as lanes, in two vectors.
+struct Pair {
+    F32 first;
+    F32 second;
+};
+
+// Neighbours lie in one vector.
 struct Float16 {
     using Element = std::uint16_t;
-    using Values = F32;
-    static constexpr int kStep = kF32Lanes;
+    using Values = Pair;
+    static constexpr int kStep = 2 * kF32Lanes;
 
     [[gnu::always_inline]] static Values load(const Element* from) {
-        return widen_half(load_vector<U16>(from));
+        return {widen_half(load_vector<U16>(from)), widen_half(load_vector<U16>(from + kF32Lanes))};
     }
-    [[gnu::always_inline]] static void store(Element* to, Values values) {
-        store_vector(to, narrow_to_half(values));
+    template <class Store>
+    [[gnu::always_inline]] static void store(Element* to, Values values, Store store) {
+        store(to, joined(narrow_to_half(values.first), narrow_to_half(values.second),
+                         std::make_index_sequence<kStep>{}));
     }
 };
 
+// Elements of even places lie in one vector, those of odd places in the other.
 struct BFloat16 {
     using Element = std::uint16_t;
-    using Values = F32;
-    static constexpr int kStep = kF32Lanes;
+    using Values = Pair;
+    static constexpr int kStep = 2 * kF32Lanes;
 
     [[gnu::always_inline]] static Values load(const Element* from) {
-        return widen_bfloat16(load_vector<U16>(from));
+        const U32 pairs = load_vector<U32>(from);
+        return {widen_even_bfloat16(pairs), widen_odd_bfloat16(pairs)};
     }
-    [[gnu::always_inline]] static void store(Element* to, Values values) {
-        store_vector(to, narrow_to_bfloat16(values));
+    template <class Store>
+    [[gnu::always_inline]] static void store(Element* to, Values values, Store store) {
+        store(to, narrow_to_bfloat16(values.first, values.second));
     }
 };
 
@@ -77,10 +105,10 @@ struct ComplexFormat {
         const V second = load_vector<V>(from + kLanes / 2);
         return {even_lanes(first, second, Lanes{}), odd_lanes(first, second, Lanes{})};
     }
-    [[gnu::always_inline]] static void store(Element* to, Values values) {
-        store_vector(to, alternated<0>(values.real, values.imaginary, Lanes{}));
-        store_vector(to + kLanes / 2,
-                     alternated<kLanes / 2>(values.real, values.imaginary, Lanes{}));
+    template <class Store>
+    [[gnu::always_inline]] static void store(Element* to, Values values, Store store) {
+        store(to, alternated<0>(values.real, values.imaginary, Lanes{}));
+        store(to + kLanes / 2, alternated<kLanes / 2>(values.real, values.imaginary, Lanes{}));
     }
 };
 
@@ -111,7 +139,7 @@ template <class Format>
 [[gnu::always_inline]] inline void store_some(typename Format::Element* to,
                                               typename Format::Values values, std::int64_t count) {
     typename Format::Element elements[Format::kStep];
-    Format::store(elements, values);
+    Format::store(elements, values, Cached{});
     std::memcpy(to, elements, count * sizeof(*to));
 }
 

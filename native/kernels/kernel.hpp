@@ -14,9 +14,10 @@ struct Block {
     std::int64_t column_stride;
 };
 
-// Result and inputs may be the very same elements; otherwise the result overlaps nothing.
+// Result and inputs may be the very same elements; otherwise the result overlaps nothing. A result
+// that is streamed goes past the caches: for results that would only push out what is needed.
 using BinaryKernel = void (*)(Block result, Block first, Block second, std::int64_t rows,
-                              std::int64_t columns);
+                              std::int64_t columns, bool stream);
 
 // The formulas that kernels compute; operator_table.cpp says which operator is which.
 enum class Formula { silu_backward, sigmoid_backward };

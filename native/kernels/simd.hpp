@@ -30,6 +30,7 @@ inline constexpr int kF64Lanes = kVectorBytes / 8;
 using F32 [[gnu::vector_size(kVectorBytes)]] = float;
 using F64 [[gnu::vector_size(kVectorBytes)]] = double;
 using I32 [[gnu::vector_size(kVectorBytes)]] = std::int32_t;
+using I64 [[gnu::vector_size(kVectorBytes)]] = std::int64_t;
 using U32 [[gnu::vector_size(kVectorBytes)]] = std::uint32_t;
 using U16 [[gnu::vector_size(kVectorBytes / 2)]] = std::uint16_t;
 // As many lanes as F32 has, for steps that need more range or bits.
@@ -68,8 +69,37 @@ template <class To, class From>
     return bits_as<F32>(bits_as<U32>(x) & 0x7fffffffu);
 }
 
+[[gnu::always_inline]] inline I32 magnitude_bits(F32 x) {
+    return bits_as<I32>(x) & 0x7fffffff;
+}
+[[gnu::always_inline]] inline I64 magnitude_bits(F64 x) {
+    return bits_as<I64>(x) & 0x7fffffffffffffff;
+}
+
+// Stores past the caches; to an address that is a multiple of the vector's size.
+template <class V, class T>
+[[gnu::always_inline]] inline void stream_vector(T* to, V vector) {
+#if defined(__AVX512F__)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to), bits_as<__m512i>(vector));
+#elif defined(__AVX2__)
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to), bits_as<__m256i>(vector));
+#elif defined(__SSE2__)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to), bits_as<__m128i>(vector));
+#else
+    store_vector(to, vector);
+#endif
+}
+
+// To be called before others may read what was streamed.
+[[gnu::always_inline]] inline void end_streaming() {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
 // Whether any lane of a comparison's result is set.
-[[gnu::always_inline]] inline bool any(I32 mask) {
+template <class Mask>
+[[gnu::always_inline]] inline bool any(Mask mask) {
 #if defined(__AVX512F__)
     return _mm512_test_epi32_mask(bits_as<__m512i>(mask), bits_as<__m512i>(mask)) != 0;
 #elif defined(__AVX2__)
@@ -129,21 +159,6 @@ template <class To, class From>
 #endif
 }
 
-// 1 / x within 2^-14, for x from 1 to 4.
-[[gnu::always_inline]] inline F32 rough_reciprocal(F32 x) {
-#if defined(__AVX512F__)
-    return _mm512_rcp14_ps(x);
-#elif defined(__FMA__)
-    const F32 estimate = _mm256_rcp_ps(x);  // within 1.5 * 2^-12
-    return estimate * fma(-x, estimate, splat(2.0f));
-#elif defined(__SSE__)
-    const F32 estimate = _mm_rcp_ps(x);
-    return estimate * (2.0f - x * estimate);
-#else
-    return 1.0f / x;
-#endif
-}
-
 // a * b + c in one rounding or in two, whichever is quick: for where it makes no difference.
 template <class V>
 [[gnu::always_inline]] inline V mul_add(V a, V b, V c) {
@@ -189,17 +204,117 @@ template <class V>
 #endif
 }
 
-[[gnu::always_inline]] inline F32 widen_bfloat16(U16 halves) {
-    return bits_as<F32>(__builtin_convertvector(halves, U32) << 16);
+// The elements 0, 2, 4 ... of twice as many bfloat16 as there are lanes, and the others.
+[[gnu::always_inline]] inline F32 widen_even_bfloat16(U32 pairs) {
+    return bits_as<F32>(pairs << 16);
+}
+[[gnu::always_inline]] inline F32 widen_odd_bfloat16(U32 pairs) {
+    return bits_as<F32>(pairs & 0xffff0000u);
 }
 
-// To the nearest, ties to even; NaN stays NaN whatever its payload.
-[[gnu::always_inline]] inline U16 narrow_to_bfloat16(F32 floats) {
-    const U32 bits = bits_as<U32>(floats);
-    const U32 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-    const U32 quieted = (bits >> 16) | 0x40u;
-    const U32 is_nan = U32((bits & 0x7fffffffu) > 0x7f800000u);
-    return __builtin_convertvector((is_nan & quieted) | (~is_nan & rounded), U16);
+// To the nearest, ties to even. A NaN stays one if its lower 16 bits are 0.
+[[gnu::always_inline]] inline U32 narrow_to_bfloat16(F32 even, F32 odd) {
+    const auto rounded = [](F32 floats) {
+        const U32 bits = bits_as<U32>(floats);
+        return bits + (((bits >> 16) & 1u) + 0x7fffu);
+    };
+    return (rounded(even) >> 16) | (rounded(odd) & 0xffff0000u);
+}
+
+// A table of 32 rows of 8 numbers, each lane with an index of its own, of which the lowest 5 bits
+// count.
+using TableRows = float[32][8];
+
+#if defined(__AVX512F__)
+struct TableColumns {
+    alignas(64) float at[8][32];
+};
+
+constexpr TableColumns columns_of(const TableRows& rows) {
+    TableColumns columns{};
+    for (int row = 0; row < 32; ++row) {
+        for (int column = 0; column < 8; ++column) {
+            columns.at[column][row] = rows[row][column];
+        }
+    }
+    return columns;
+}
+
+template <const TableRows& kRows>
+class Table {
+  public:
+    [[gnu::always_inline]] Table() {
+        for (int i = 0; i < 8; ++i) {
+            halves_[i][0] = load_vector<F32>(kColumns.at[i]);
+            halves_[i][1] = load_vector<F32>(kColumns.at[i] + kF32Lanes);
+        }
+    }
+
+    [[gnu::always_inline]] void look_up(F32 (&columns)[8], I32 index) const {
+        for (int i = 0; i < 8; ++i) {
+            columns[i] =
+                _mm512_permutex2var_ps(halves_[i][0], bits_as<__m512i>(index), halves_[i][1]);
+        }
+    }
+
+  private:
+    static constexpr TableColumns kColumns = columns_of(kRows);
+    F32 halves_[8][2];
+};
+#else
+// Four lanes each: the lower halves of two vectors' quarters in turn, or the upper ones.
+template <std::size_t kFrom, std::size_t... I>
+[[gnu::always_inline]] inline F32 interleaved(F32 a, F32 b, std::index_sequence<I...>) {
+    return __builtin_shufflevector(a, b,
+                                   (I / 4 * 4 + kFrom + I % 4 / 2 + (I % 2) * sizeof...(I))...);
+}
+
+// Of each quarter: the halves kHalf of both vectors, one after the other.
+template <std::size_t kHalf, std::size_t... I>
+[[gnu::always_inline]] inline F32 halves(F32 a, F32 b, std::index_sequence<I...>) {
+    return __builtin_shufflevector(a, b,
+                                   (I / 4 * 4 + kHalf * 2 + I % 2 + (I % 4 / 2) * sizeof...(I))...);
+}
+
+template <const TableRows& kRows>
+class Table {
+  public:
+    using Quarter [[gnu::vector_size(16)]] = float;
+
+    // Loads the rows of all lanes and transposes them.
+    [[gnu::always_inline]] void look_up(F32 (&columns)[8], I32 index) const {
+        std::int32_t rows[kF32Lanes];
+        store_vector(rows, index & 31);
+        constexpr auto kLanes = std::make_index_sequence<kF32Lanes>{};
+        for (int half = 0; half < 2; ++half) {
+            F32 parts[4];
+            for (int i = 0; i < 4; ++i) {
+                const auto part = [&](int lane) {
+                    return load_vector<Quarter>(kRows[rows[lane]] + half * 4);
+                };
+                if constexpr (kF32Lanes == 8) {
+                    parts[i] =
+                        __builtin_shufflevector(part(i), part(i + 4), 0, 1, 2, 3, 4, 5, 6, 7);
+                } else {
+                    parts[i] = part(i);
+                }
+            }
+            const F32 low_01 = interleaved<0>(parts[0], parts[1], kLanes);
+            const F32 low_23 = interleaved<0>(parts[2], parts[3], kLanes);
+            const F32 high_01 = interleaved<2>(parts[0], parts[1], kLanes);
+            const F32 high_23 = interleaved<2>(parts[2], parts[3], kLanes);
+            columns[half * 4 + 0] = halves<0>(low_01, low_23, kLanes);
+            columns[half * 4 + 1] = halves<1>(low_01, low_23, kLanes);
+            columns[half * 4 + 2] = halves<0>(high_01, high_23, kLanes);
+            columns[half * 4 + 3] = halves<1>(high_01, high_23, kLanes);
+        }
+    }
+};
+#endif
+
+template <std::size_t... I>
+[[gnu::always_inline]] inline auto joined(U16 first, U16 second, std::index_sequence<I...>) {
+    return __builtin_shufflevector(first, second, I...);
 }
 
 // Lanes 0, 2, 4 ... of the two vectors in a row, and lanes 1, 3, 5 ...
