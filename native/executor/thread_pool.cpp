@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "executor/open_mp.hpp"
+
 namespace openaclnn {
 namespace {
 
@@ -175,7 +177,9 @@ void set_num_threads(int count) {
 }
 
 void run_on_threads(int threads, void (*work)(void*), void* context) {
-    the_pool().run(threads, work, context);
+    if (!run_on_open_mp(threads, work, context)) {
+        the_pool().run(threads, work, context);
+    }
 }
 
 }  // namespace openaclnn

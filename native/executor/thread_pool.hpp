@@ -15,7 +15,8 @@ void set_num_threads(int count);
 
 // Runs work() on the calling thread and, as far as they are free, on up to threads - 1 others at
 // the same time. Returns when all have returned. The work must share itself out: it may find
-// itself alone. Threads are started when first needed, and again after a fork in the child.
+// itself alone. The threads are those of an OpenMP runtime if one is in the process (see
+// open_mp.hpp), or else our own, started when first needed, and again after a fork in the child.
 void run_on_threads(int threads, void (*work)(void* context), void* context);
 
 template <class Work>
